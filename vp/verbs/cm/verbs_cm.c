@@ -26,7 +26,7 @@ static void cm_copy_event(const struct rdma_cm_event *event, struct verbs_cm_eve
     const struct rdma_conn_param *param = &event->param.conn;
 
     *copy = (struct verbs_cm_event){.type = event->event, .status = event->status};
-    /* With datagrams, a refusal is "unreachable". */
+    /* In the UDP port space rdma_cm reports a refusal as UNREACHABLE. */
     if (event->id->ps == RDMA_PS_UDP &&
         (cm_has_parameters(event->event) || event->event == RDMA_CM_EVENT_UNREACHABLE)) {
         copy->qp_num = event->param.ud.qp_num;
@@ -52,7 +52,7 @@ static void cm_dispatch(struct verbs_cm *cm, struct rdma_cm_id *id, void *contex
         (*(const struct verbs_cm_target **)context)->told(context, id, event);
 }
 
-/* False: there was none. */
+/* Takes one event from the channel. Returns false if there was none. */
 static bool cm_take(struct verbs_cm *cm)
 {
     struct rdma_cm_event *event;
@@ -68,7 +68,9 @@ static bool cm_take(struct verbs_cm *cm)
     if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
         listen_context = event->listen_id->context;
     cm_copy_event(event, &copy);
-    /* First of all: to destroy an id waits for its events. Cannot fail. */
+    /*
+     * Acknowledges before anything else, since destroying an id waits for its events. Cannot fail.
+     */
     (void)rdma_ack_cm_event(event);
     cm_dispatch(cm, id, context, listen_context, &copy);
     if (copy.type == RDMA_CM_EVENT_DEVICE_REMOVAL)
@@ -83,7 +85,7 @@ void verbs_cm_take_events(struct verbs_cm *cm)
             return;
 }
 
-/* InfiniBand pads the peer's octets with zeros: trailing zeros are not reported. */
+/* InfiniBand pads the peer's private data with zeros, so trailing zeros are not reported. */
 size_t verbs_cm_strip(const uint8_t *private_data, size_t length)
 {
     while (length > 0 && private_data[length - 1] == 0)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Connection management over rdma_cm, as the rest of the provider sees it. */
+/* Connection management over rdma_cm: what the rest of the provider calls. */
 #ifndef ITAPI_VP_VERBS_CM_VERBS_CM_H
 #define ITAPI_VP_VERBS_CM_VERBS_CM_H
 
 #include "vp/verbs/device/verbs_ep.h"
 
 struct verbs_listen {
-    struct verbs_listener *listener; /* by verbs_cm_listen.c */
+    struct verbs_listener *listener; /* set by verbs_cm_listen.c */
 };
 
 static inline struct verbs_listen *verbs_listen_of(struct ual_listen *listen)
@@ -14,7 +14,9 @@ static inline struct verbs_listen *verbs_listen_of(struct ual_listen *listen)
     return vp_area(verbs_host, VP_LISTEN, listen);
 }
 
-/* Random ports that are tried until one is free of sockets too, where most are taken. */
+/*
+ * Tries of a random port: when most ports are in use, the one rdma_cm picks may belong to a socket.
+ */
 #define VERBS_PORT_TRIES 256u
 
 /* ---------------------------------------------------------------- the provider's table */
@@ -36,7 +38,10 @@ void verbs_ud_service_destroy(struct ual_ud_service *ual);
 it_status_t verbs_ud_request(struct ual_ud_service *ual);
 it_status_t verbs_ud_reply(struct ual_request *request, const struct vp_ud_reply *reply);
 
-/* Of siw: nothing has been posted behind a nudge (verbs_cm_nudge.c). */
+/*
+ * siw: returns true if only a nudge can have failed, since nothing was posted after it
+ * (verbs_cm_nudge.c).
+ */
 bool verbs_nudge_may_have_failed(struct verbs_ep *ep);
 
 #endif

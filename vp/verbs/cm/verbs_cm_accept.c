@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The passive side: requests that wait for the consumer, and its decision; also the decision about
- * a three-way arrival. A request belongs to whoever has taken it from the library's table; calls
- * bring it to the IA's thread, where the connection lives.
+ * a three-way arrival. A request belongs to the call that took it from the library's table. The
+ * call hands it to the IA's thread, where the connection lives.
  */
 #include "vp/verbs/cm/verbs_cm_private.h"
 
@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* One call of it_ep_accept, it_reject or it_handoff, on its way through the IA's thread. */
+/* The arguments of it_ep_accept, it_reject or it_handoff, for the IA's thread. */
 struct decision_call {
     struct ual_request *request;
     struct verbs_ep *ep;
@@ -39,7 +39,10 @@ static void accept_fill_request(struct verbs_conn *conn, const struct verbs_list
     request->private_length = conn->private_length;
 }
 
-/* False: it cannot be told; destroying the id tells the peer. */
+/*
+ * Returns false if the request cannot be announced; the caller destroys the id, which tells the
+ * peer.
+ */
 static bool accept_announce(struct verbs_conn *conn, const struct verbs_listener *listener)
 {
     struct verbs_cm *cm = conn->cm;
@@ -51,7 +54,10 @@ static bool accept_announce(struct verbs_conn *conn, const struct verbs_listener
     cm->undecided++;
     (void)verbs_conn_step(conn, VERBS_ON_ANNOUNCED);
     verbs_host->request_add(&conn->request);
-    /* A call that takes it now waits for this thread: the conn is still here afterwards. */
+    /*
+     * A call that takes the request now waits for this thread, so the conn is still here
+     * afterwards.
+     */
     if (verbs_host->request_announce(&conn->request) ||
         !verbs_host->request_withdraw(&conn->request))
         return true;
@@ -83,8 +89,8 @@ void verbs_accept_request(struct verbs_listener *listener, struct rdma_cm_id *id
 /* ---------------------------------------------------------------- accept */
 
 /*
- * The peer is gone, as is only found out now: the request is put back and withdrawn. Without memory
- * the conn stays until the IA ends.
+ * Only now is it known that the peer is gone. The request is put back and withdrawn by the timer.
+ * Without memory for the timer the conn stays until the IA closes.
  */
 static it_status_t accept_too_late(struct verbs_conn *conn)
 {
@@ -93,7 +99,7 @@ static it_status_t accept_too_late(struct verbs_conn *conn)
     return IT_ERR_INVALID_CN_EST_ID;
 }
 
-/* The EP is in its pending state: the outcome is an event. */
+/* The EP is in its pending state: the outcome is reported by an event. */
 void verbs_accept_answer(struct verbs_conn *conn)
 {
     it_conn_reject_code_t code = IT_CN_REJ_RESOURCES;
@@ -111,8 +117,8 @@ void verbs_accept_answer(struct verbs_conn *conn)
 }
 
 /*
- * A device of iWARP does not tell that the peer has given up until it is to answer. Nobody else
- * takes the EP out of UNCONNECTED: that is done on this thread.
+ * An iWARP device does not report that the peer has given up until it is told to answer. Only this
+ * thread takes the EP out of UNCONNECTED.
  */
 static it_status_t accept_at_once(struct verbs_conn *conn, struct verbs_ep *ep,
                                   const it_path_t *path)
@@ -153,7 +159,7 @@ static it_status_t accept_passive(struct verbs_conn *conn, const struct decision
     return IT_SUCCESS;
 }
 
-/* False: the peer has gone. This thread may not have come to what the peer has done last. */
+/* Returns false if the peer has gone. Events that this thread has not read yet are read first. */
 static bool accept_is_timely(struct verbs_conn *conn)
 {
     if (!conn->peer_gone)
@@ -173,9 +179,9 @@ static it_status_t accept_run(void *argument)
     if (conn->ep != call->ep)
         return IT_ERR_INVALID_EP_STATE;
     if (call->length > 0)
-        return IT_ERR_INVALID_PDATA_LENGTH; /* a confirmation carries none */
+        return IT_ERR_INVALID_PDATA_LENGTH; /* a confirmation carries no private data */
     verbs_connect_confirm(conn);
-    return IT_SUCCESS; /* a failure is an event */
+    return IT_SUCCESS; /* a failure is reported by an event */
 }
 
 it_status_t verbs_accept(struct ual_ep *ual, struct ual_request *request, const void *private_data,
@@ -236,12 +242,12 @@ static struct verbs_listener *handoff_find(struct verbs_cm *cm, const it_conn_qu
     return NULL;
 }
 
-/* The same request under a new id. False: the new EVD has no room. */
+/* Announces the same request under a new id. Returns false if the new EVD has no room. */
 static bool handoff_announce(struct verbs_conn *conn, const struct verbs_listener *listener)
 {
     struct ual_request *request = &conn->request;
 
-    request->connect_evd = listener->info.connect_evd; /* nobody looks at the old one any more */
+    request->connect_evd = listener->info.connect_evd; /* no thread uses the old one any more */
     verbs_host->request_add(request);
     return verbs_host->request_offer(request) || !verbs_host->request_withdraw(request);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The life of a connection and its ends: the state, then the id, the posted work, the event. */
+/*
+ * The life of a connection and how it ends: first the state changes, then the id goes, then posted
+ * work is flushed, then the event is reported.
+ */
 #include "vp/verbs/cm/verbs_cm_private.h"
 
 #include "vp/verbs/qp/verbs_qp.h"
@@ -50,7 +53,7 @@ void verbs_conn_decided(struct verbs_conn *conn)
     conn->undecided = false;
 }
 
-/* The id is destroyed, or there was none. */
+/* Frees the conn. Its id has been destroyed, or never existed. */
 static void conn_free(struct verbs_conn *conn)
 {
     verbs_conn_decided(conn);
@@ -64,7 +67,7 @@ static void conn_free(struct verbs_conn *conn)
 void verbs_conn_discard(struct verbs_conn *conn)
 {
     if (conn->id)
-        (void)rdma_destroy_id(conn->id); /* fails with a device that is gone: freed nevertheless */
+        (void)rdma_destroy_id(conn->id); /* fails if the device is gone, but frees the id */
     conn_free(conn);
 }
 
@@ -102,7 +105,9 @@ bool verbs_conn_limit(struct verbs_conn *conn, uint64_t delay_ns)
 
 /* ---------------------------------------------------------------- letting go of the id */
 
-/* The peer answers it, or rdma_cm gives up: either way there will be an event. */
+/*
+ * Disconnects and waits for rdma_cm's event, which comes when the peer answers or rdma_cm gives up.
+ */
 static void conn_disconnect(struct verbs_conn *conn)
 {
     if (rdma_disconnect(conn->id) != 0 || !verbs_conn_limit(conn, VERBS_CM_CLOSE_NS))
@@ -110,9 +115,9 @@ static void conn_disconnect(struct verbs_conn *conn)
 }
 
 /*
- * The consumer is not asked any more. If a call has the request in hand, it either takes the conn
- * over or puts the request back: the timer looks again. Without memory the conn stays until the IA
- * ends.
+ * Takes the request back from the consumer. If a call holds the request, it either takes over the
+ * conn or puts the request back, so the timer tries again. Without memory the conn stays until the
+ * IA closes.
  */
 static void conn_withdraw(struct verbs_conn *conn)
 {
@@ -125,13 +130,13 @@ static void conn_withdraw(struct verbs_conn *conn)
     (void)verbs_conn_limit(conn, VERBS_CM_WITHDRAW_NS);
 }
 
-/* ep: whose QP the id may use. */
+/* ep: the EP whose QP the id may use. */
 static void conn_close(struct verbs_conn *conn, const struct verbs_ep *ep)
 {
     enum verbs_conn_action action = verbs_conn_step(conn, VERBS_ON_CLOSED);
 
     if (action == VERBS_DO_NOTHING)
-        return; /* a thread destroys it already */
+        return; /* a thread is already destroying it */
     verbs_host->timer_stop(conn->timer);
     if (action == VERBS_DO_WITHDRAW)
         conn_withdraw(conn);
@@ -186,7 +191,7 @@ bool verbs_conn_end(struct verbs_conn *conn, enum ual_ep_step step,
     return true;
 }
 
-/* The last status of rdma_cm is an errno on iWARP, and elsewhere a reason of its own. */
+/* The status of rdma_cm's last event is an errno on iWARP, and a reason code elsewhere. */
 static void conn_log(const struct verbs_conn *conn, const char *what, const char *why)
 {
     const struct sockaddr *peer = conn->id ? rdma_get_peer_addr(conn->id) : NULL;
@@ -268,14 +273,17 @@ void verbs_conn_establish(struct verbs_conn *conn, const void *private_data, siz
 
 /* ---------------------------------------------------------------- actions of both roles */
 
-/* InfiniBand: a QP that has failed by itself is no connection that the peer has ended. */
+/*
+ * InfiniBand: returns true if the QP has failed by itself, so that the end is no disconnect by the
+ * peer.
+ */
 static bool conn_is_broken(const struct verbs_conn *conn)
 {
     struct ibv_qp_attr attributes;
     struct ibv_qp_init_attr init_attributes;
 
     if (conn->cm->ia->is_iwarp)
-        return false; /* the QP follows the stream */
+        return false; /* the QP's state follows the stream */
     attributes.qp_state = IBV_QPS_RTS;
     return ibv_query_qp(conn->ep->qp, &attributes, IBV_QP_STATE, &init_attributes) == 0 &&
            attributes.qp_state != IBV_QPS_RTS;
@@ -290,7 +298,7 @@ static void conn_break(struct verbs_conn *conn)
         verbs_conn_abandon(conn);
 }
 
-/* The peer has ended the connection, and waits for our answer. */
+/* The peer has ended the connection and waits for the answer. */
 static void conn_end_live(struct verbs_conn *conn)
 {
     static const struct ual_conn_news news = {.number = IT_CM_MSG_CONN_DISCONNECT_EVENT};
@@ -349,7 +357,8 @@ void verbs_conn_act(struct verbs_conn *conn, enum verbs_conn_action action,
         verbs_nudge_go_on(conn);
         break;
     case VERBS_DO_NOTIFY:
-        (void)rdma_notify(conn->id, IBV_EVENT_COMM_EST); /* else the confirmation will come */
+        /* If this fails, the peer's confirmation is still to come. */
+        (void)rdma_notify(conn->id, IBV_EVENT_COMM_EST);
         break;
     case VERBS_DO_ABANDON:
         verbs_conn_abandon(conn);
@@ -404,9 +413,9 @@ static enum verbs_conn_event conn_event(const struct verbs_conn *conn,
 }
 
 /*
- * siw closes the stream of a QP that has failed here, and says so before it says that the QP has
- * failed. In ERROR it has said all: the device waits for the requests that it is about. False: the
- * conn is gone.
+ * When a QP of siw fails, siw closes the stream and reports that before it reports the failure of
+ * the QP. So this function first moves the QP to ERROR, which waits for the requests concerned, and
+ * then handles the device's reports. Returns false if the conn is gone.
  */
 static bool conn_take_async(struct verbs_conn *conn)
 {
@@ -414,7 +423,7 @@ static bool conn_take_async(struct verbs_conn *conn)
     struct ibv_qp_attr attributes = {.qp_state = IBV_QPS_ERR};
 
     if (cm->ia->quirks.is_siw && conn->state == VERBS_CONN_LIVE && conn->ep)
-        (void)ibv_modify_qp(conn->ep->qp, &attributes, IBV_QP_STATE); /* it may be there */
+        (void)ibv_modify_qp(conn->ep->qp, &attributes, IBV_QP_STATE); /* may be in ERROR */
     cm->ops->take_async(cm->ia);
     return cm->current == conn;
 }
@@ -434,7 +443,7 @@ static void conn_told(void *context, struct rdma_cm_id *id, const struct verbs_c
     verbs_log(VP_LOG_DEBUG, "verbs: conn %p in %s: %s, status %d", context,
               verbs_conn_state_name(conn->state), rdma_event_str(event->type), event->status);
     cm->current = conn;
-    /* An end that the device has announced before comes first. */
+    /* The device's reports of a failure are handled before a disconnect. */
     if (event->type != RDMA_CM_EVENT_DISCONNECTED || conn_take_async(conn))
         verbs_conn_handle(conn, event);
     cm->current = NULL;

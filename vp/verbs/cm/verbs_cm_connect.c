@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The active side: address, route, request, and what the peer says to it. */
+/* The active side: address, route, request, and the peer's answer. */
 #include "vp/verbs/cm/verbs_cm_private.h"
 
 #include "vp/verbs/device/verbs_query.h"
@@ -11,7 +11,7 @@
 
 #define CONNECT_US_PER_MS UINT64_C(1000)
 
-/* One call of it_ep_connect, on its way through the IA's thread. */
+/* The arguments of it_ep_connect, for the IA's thread. */
 struct connect_call {
     struct verbs_ep *ep;
     const it_path_t *path;
@@ -32,8 +32,9 @@ static int connect_resolve_ms(const struct verbs_conn *conn)
 }
 
 /*
- * siw takes the TCP port of the number that rdma_cm has found free in a space of its own: a socket
- * may have it. Another one is looked for while the old id still keeps that. False: not possible.
+ * rdma_cm finds free port numbers in a space of its own, but siw uses the number as a TCP port,
+ * which a socket may hold. This function tries another port, while the old id still reserves the
+ * first one. Returns false if that is impossible.
  */
 static bool connect_again(struct verbs_conn *conn)
 {
@@ -51,15 +52,17 @@ static bool connect_again(struct verbs_conn *conn)
         return false;
     if (rdma_bind_addr(id, (struct sockaddr *)&local) != 0 ||
         rdma_resolve_addr(id, NULL, (struct sockaddr *)&remote, connect_resolve_ms(conn)) != 0) {
-        (void)rdma_destroy_id(id); /* bound to nothing that could fail */
+        (void)rdma_destroy_id(id); /* bound, but without anything under way */
         return false;
     }
     verbs_conn_own(conn, id);
-    (void)rdma_destroy_id(old); /* nothing of it is on its way */
+    (void)rdma_destroy_id(old); /* no event of it is under way */
     return true;
 }
 
-/* The request is out, or has failed with this error. False: the conn may be gone. */
+/*
+ * The request has been sent, or has failed with this error. Returns false if the conn may be gone.
+ */
 static bool connect_sent(struct verbs_conn *conn, int error)
 {
     if (error == 0) {
@@ -104,7 +107,7 @@ static void connect_find_route(struct verbs_conn *conn)
 static void connect_agree(struct verbs_conn *conn, const void *private_data, size_t length)
 {
     if (!verbs_qp_connect(conn)) {
-        (void)verbs_sigpipe_reject(conn->id, NULL, 0); /* without, the peer would wait in vain */
+        (void)verbs_sigpipe_reject(conn->id, NULL, 0); /* without it the peer would wait in vain */
         verbs_conn_fail(conn, IT_CN_REJ_RESOURCES);
     } else if (rdma_establish(conn->id) != 0) {
         verbs_conn_fail(conn, verbs_reason_of_errno(errno));
@@ -125,7 +128,7 @@ static void connect_ask(struct verbs_conn *conn, const struct verbs_cm_event *ev
     };
     struct ual_ep *ep = conn->ep->ual;
 
-    verbs_host->timer_stop(conn->timer); /* the consumer may take its time */
+    verbs_host->timer_stop(conn->timer); /* the consumer's decision has no time limit */
     if (!verbs_ep_step(conn->ep, UAL_EP_ARRIVAL)) {
         verbs_conn_abandon(conn);
         return;
@@ -137,7 +140,10 @@ static void connect_ask(struct verbs_conn *conn, const struct verbs_cm_event *ev
     verbs_host->ep_report(ep, &news);
 }
 
-/* Devices of iWARP tell the depths of this side, those of InfiniBand the depths of the peer. */
+/*
+ * An event of an iWARP device has the depths of this side, one of an InfiniBand device those of the
+ * peer.
+ */
 static void connect_take_depths(struct verbs_conn *conn, const struct verbs_cm_event *event)
 {
     bool own = conn->cm->ia->is_iwarp;
@@ -198,7 +204,7 @@ static it_status_t connect_bind_status(int error)
     case 0:
         return IT_SUCCESS;
     case EADDRINUSE:
-    case EACCES: /* a privileged port: nothing the consumer can have */
+    case EACCES: /* a privileged port, which the consumer cannot have */
         return IT_ERR_CONN_QUAL_BUSY;
     case EADDRNOTAVAIL:
     case ENODEV:
@@ -209,7 +215,9 @@ static it_status_t connect_bind_status(int error)
     }
 }
 
-/* An address may belong to another device, or to two, and rdma_cm takes the other one. */
+/*
+ * Two devices may share the address, or it may belong to another one: rdma_cm may pick that device.
+ */
 static it_status_t connect_bind(struct verbs_conn *conn, struct sockaddr_storage *local)
 {
     const struct verbs_ia *ia = conn->cm->ia;
@@ -224,7 +232,7 @@ static it_status_t connect_bind(struct verbs_conn *conn, struct sockaddr_storage
     return connect_bind_status(error);
 }
 
-/* An id that is bound to the local end; *remote is where to go. */
+/* Creates an id that is bound to the local end; *remote gets the peer's address. */
 static it_status_t connect_open(struct verbs_conn *conn, const it_conn_qual_t *qual,
                                 struct sockaddr_storage *remote)
 {
@@ -252,7 +260,7 @@ static it_status_t connect_open(struct verbs_conn *conn, const it_conn_qual_t *q
     return connect_bind(conn, &local);
 }
 
-/* InfiniBand: what the consumer has asked for; 0 is no time limit for an acknowledgement. */
+/* InfiniBand: sets what the consumer asked for. A local_ack_timeout of 0 means no limit. */
 static void connect_tune(struct verbs_conn *conn, const it_ib_conn_attributes_t *ib)
 {
     uint8_t timeout = ib->local_ack_timeout;
@@ -265,7 +273,7 @@ static void connect_tune(struct verbs_conn *conn, const it_ib_conn_attributes_t 
         verbs_log(VP_LOG_WARN, "verbs: RDMA_OPTION_ID_ACK_TIMEOUT: %s", strerror(errno));
 }
 
-/* The EP is in its pending state: from here on the outcome is an event. */
+/* The EP is in its pending state: from here on an event reports the outcome. */
 void verbs_connect_launch(struct verbs_conn *conn, struct sockaddr_storage *remote)
 {
     (void)verbs_conn_step(conn, VERBS_ON_LAUNCHED);
@@ -294,7 +302,10 @@ static it_status_t connect_begin(struct verbs_conn *conn, const struct connect_c
     it_status_t status;
 
     connect_prepare(conn, call);
-    /* Again below, for good: a wrong state counts more than a port that is taken. */
+    /*
+     * The attach below checks this again, under the lock. Here a wrong state must take precedence
+     * over a port in use.
+     */
     if (verbs_host->ep_state(call->ep->ual) != IT_EP_STATE_UNCONNECTED)
         return IT_ERR_INVALID_EP_STATE;
     status = connect_open(conn, call->qual, remote);
@@ -338,6 +349,6 @@ it_status_t verbs_connect(struct ual_ep *ual, const it_path_t *path,
         .length = length,
     };
 
-    /* There from the state change on, so that nothing can come between. */
+    /* Runs on the IA's thread from the state change on, so that no event can come in between. */
     return verbs_run(call.ep->ia->ual, connect_run, &call);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Hears that the device goes away. Many devices tell nobody but the ids of rdma_cm, and then wait
- * until their users have let go; so each IA has an id that does nothing else. Its port is of a
- * space in which nobody listens by IP address, so it takes none from a listen point. A device that
- * has no address when the IA is opened has no guard.
+ * Detects the removal of the device. Many devices report it only to ids of rdma_cm, and then wait
+ * until their users have destroyed them. So each IA has an id for this purpose alone. Its port is
+ * from a port space in which nobody listens by IP address, so it takes none from a listen point. A
+ * device without an address when the IA is opened has no guard.
  */
 #include "vp/verbs/cm/verbs_cm_private.h"
 
@@ -24,18 +24,18 @@ static bool guard_bind(struct verbs_cm *cm, const struct sockaddr *address)
         cm->guard.id = id;
         return true;
     }
-    (void)rdma_destroy_id(id); /* bound to nothing that could fail */
+    (void)rdma_destroy_id(id); /* bound, but without anything under way */
     return false;
 }
 
 static void guard_close(struct verbs_guard *guard)
 {
     if (guard->id)
-        (void)rdma_destroy_id(guard->id); /* fails with a device that is gone: freed */
+        (void)rdma_destroy_id(guard->id); /* fails if the device is gone, but frees the id */
     guard->id = NULL;
 }
 
-/* The kernel waits for the id. */
+/* The removal waits in the kernel until the id is destroyed. */
 static void guard_told(void *context, struct rdma_cm_id *id, const struct verbs_cm_event *event)
 {
     struct verbs_guard *guard = context;

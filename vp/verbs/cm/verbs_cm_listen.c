@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Listen points: an id for each address of the Spigot, since one for all addresses would hear the
- * requests to other devices too, and would keep the port from them.
+ * Listen points: one id for each address of the Spigot. A single id for all addresses would also
+ * receive requests to other devices, and would keep the port from them.
  */
 #include "vp/verbs/cm/verbs_cm_private.h"
 
@@ -16,7 +16,7 @@
 
 /* ---------------------------------------------------------------- opening */
 
-/* 0 or errno. */
+/* Returns 0 or errno. */
 static int listen_bind(struct verbs_listener *listener, const struct sockaddr *address,
                        uint16_t port, enum rdma_port_space space)
 {
@@ -34,18 +34,21 @@ static int listen_bind(struct verbs_listener *listener, const struct sockaddr *a
         return 0;
     }
     error = errno;
-    (void)rdma_destroy_id(id); /* bound to nothing that could fail */
+    (void)rdma_destroy_id(id); /* bound, but without anything under way */
     return error;
 }
 
-/* For connections and, on the same port, for requests for EPs of datagrams, where there are any. */
+/*
+ * Listens for connections and, on the same port, for requests for UD endpoints where the device has
+ * them.
+ */
 static int listen_add(struct verbs_listener *listener, const struct sockaddr *address,
                       uint16_t port)
 {
     int error;
 
     if (verbs_port_of(listener->cm->ia, address) != listener->info.spigot_id)
-        return 0; /* another device's */
+        return 0; /* the address of another device */
     error = listen_bind(listener, address, port, RDMA_PS_TCP);
     if (error != 0 || !listener->cm->ia->attributes.datagrams)
         return error;
@@ -56,11 +59,11 @@ static int listen_add(struct verbs_listener *listener, const struct sockaddr *ad
 static void listen_close(struct verbs_listener *listener)
 {
     for (size_t i = 0; i < listener->count; i++)
-        (void)rdma_destroy_id(listener->ids[i]); /* fails with a device that is gone: freed */
+        (void)rdma_destroy_id(listener->ids[i]); /* fails if the device is gone, but frees the id */
     listener->count = 0;
 }
 
-/* Port 0: the first address gets one from the kernel, the others follow it. */
+/* Port 0: the kernel chooses one for the first address, and the others use the same. */
 static int listen_open(struct verbs_listener *listener, const struct ifaddrs *entries,
                        uint16_t port)
 {
@@ -70,7 +73,7 @@ static int listen_open(struct verbs_listener *listener, const struct ifaddrs *en
         if (!verbs_address_is_usable(entry))
             continue;
         error = listen_add(listener, entry->ifa_addr, port);
-        /* Just gone, or not yet in use: the kernel still looks for others that have it. */
+        /* The address has just gone, or is not usable yet: other addresses may do. */
         if (error == EADDRNOTAVAIL)
             error = 0;
         if (port == 0 && listener->count > 0)
@@ -106,7 +109,7 @@ static it_status_t listen_status(int error)
     }
 }
 
-/* The kernel waits for the id. */
+/* The removal of the device waits in the kernel until the id is destroyed. */
 static void listen_told(void *context, struct rdma_cm_id *id, const struct verbs_cm_event *event)
 {
     struct verbs_listener *listener = context;
@@ -140,7 +143,7 @@ static struct verbs_listener *listen_new(struct ual_listen *listen, const struct
     size_t count = 0;
 
     for (const struct ifaddrs *entry = entries; entry; entry = entry->ifa_next)
-        count += 2; /* port spaces */
+        count += 2; /* one id for each of the two port spaces */
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): it is an array of pointers */
     listener = calloc(1, sizeof(*listener) + count * sizeof(listener->ids[0]));
     if (!listener)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A nudge for siw. Its responder may leave unread what comes while it still establishes the
- * connection, until something more comes: the first message of an initiator that waits for an
- * answer would stay there for ever. So an initiator sends a little more, which says nothing: an
- * RDMA Write of no octets.
+ * A nudge for siw. A siw responder may leave octets unread that arrive while it still establishes
+ * the connection, until more octets arrive. If the initiator then waits for an answer, its first
+ * message stays there for ever. So an initiator sends a little more: an RDMA Write of no octets.
  */
 #include "vp/verbs/cm/verbs_cm_private.h"
 
@@ -11,7 +10,7 @@
 
 #include <string.h>
 
-/* From the establishment, or the nudge before. A busy responder needs a long time. */
+/* After the establishment, or after the previous nudge. A busy responder needs a long time. */
 static const uint64_t nudge_delays_ns[VERBS_NUDGES] = {10000000, 100000000, 1000000000};
 
 static void nudge_post(struct verbs_ep *ep)
@@ -41,7 +40,8 @@ bool verbs_nudge_may_have_failed(struct verbs_ep *ep)
     base_lock_take(&ep->sq.lock);
     last = ep->nudged && ep->sq.marker.number + 1 == ep->sq.tail;
     base_lock_drop(&ep->sq.lock);
-    return last && !verbs_source_request_failed(ep); /* behind one that failed, or not */
+    /* If a request of the consumer has failed, that one is the cause. */
+    return last && !verbs_source_request_failed(ep);
 }
 
 static void nudge_wait(const struct verbs_conn *conn)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Paths. iWARP's consist of IP addresses, and so do RoCE's in truth: a GID is the address. On
- * InfiniBand the subnet's administration knows the path to an address; from which addresses the
- * GIDs of a path come is remembered, since rdma_cm connects addresses.
+ * Paths. A path of iWARP consists of IP addresses, and in effect one of RoCE does too: its GIDs are
+ * addresses. On InfiniBand the subnet administrator knows the path to an address. rdma_cm connects
+ * addresses, so the provider remembers from which addresses the GIDs of a path came.
  */
 #include "vp/verbs/cm/verbs_cm_private.h"
 
@@ -25,7 +25,7 @@ struct verbs_path_memo {
 
 /* ---------------------------------------------------------------- addresses */
 
-/* Of a link-local address: the network interface of the port, 0 if there is none. */
+/* Returns the index of the port's network interface for a link-local address; otherwise 0. */
 static uint32_t address_scope(const struct verbs_ia *ia, size_t spigot_id,
                               const it_net_addr_t *address)
 {
@@ -67,8 +67,8 @@ static bool address_is_on_link(const struct ifaddrs *entry, const it_net_addr_t 
 }
 
 /*
- * The kernel sends to a subnet from one address only. An IA may have another port there, with an
- * address of its own.
+ * The kernel sends to a subnet from one address only. Another port of the IA may be in that subnet
+ * with an address of its own, which this function finds.
  */
 static bool address_beside(const struct verbs_ia *ia, size_t spigot_id, const it_net_addr_t *to,
                            it_net_addr_t *from)
@@ -89,7 +89,7 @@ static bool address_beside(const struct verbs_ia *ia, size_t spigot_id, const it
     return found;
 }
 
-/* Not *found: no way through this port of the device. */
+/* Finds the local address. *found false: no route leads through this port of the device. */
 static it_status_t address_source(const struct verbs_ia *ia, size_t spigot_id,
                                   const it_net_addr_t *to, it_net_addr_t *from, bool *found)
 {
@@ -103,7 +103,7 @@ static it_status_t address_source(const struct verbs_ia *ia, size_t spigot_id,
         return IT_SUCCESS;
     (void)base_net_to_sockaddr(to, htons(PATH_ANY_PORT), address_scope(ia, spigot_id, to), &remote);
     error = base_net_source(&remote, &local);
-    if (error != 0) /* any but a shortage says that there is no such address, or no route */
+    if (error != 0) /* any error but a shortage means that there is no such address, or no route */
         return base_net_is_shortage(error) ? IT_ERR_RESOURCES : IT_SUCCESS;
     (void)base_net_from_sockaddr(&local, from);
     port = verbs_port_of(ia, (const struct sockaddr *)&local);
@@ -134,7 +134,9 @@ static void gid_to_address(const it_ib_gid_t *gid, it_net_addr_t *address)
     base_net_unmap(address);
 }
 
-/* ---------------------------------------------------------------- memory of InfiniBand's paths */
+/*
+ * ---------------------------------------------------------------- addresses of InfiniBand's paths
+ */
 
 static struct verbs_path_memo *memo_find_locked(const struct verbs_cm *cm,
                                                 const it_ib_net_endpoint_t *ib)
@@ -218,7 +220,7 @@ static void path_fill_record(const struct ibv_sa_path_rec *record, it_ib_net_end
     ib->subnet_local = record->hop_limit <= 1;
 }
 
-/* The side that is asked has no record of the path: its QP is to be set up by this instead. */
+/* The passive side has no path record, so the path is read from the attributes for its QP. */
 static void path_fill_attributes(struct rdma_cm_id *id, it_ib_net_endpoint_t *ib)
 {
     const struct rdma_ib_addr *address = &id->route.addr.addr.ibaddr;
@@ -272,11 +274,11 @@ static void path_fill_roce(const struct verbs_ia *ia, size_t spigot_id, const it
     gid_from_address(local, &ib->local_port_gid);
     gid_from_address(remote, &ib->remote_port_gid);
     ib->partition_key = 0xffff;
-    (void)verbs_query_port(ia, spigot_id, &port); /* 0: not known */
+    (void)verbs_query_port(ia, spigot_id, &port); /* 0 if unknown */
     ib->path_mtu = port.active_mtu & 0xfu;
 }
 
-/* By asking the subnet, which takes its time. False: there is no path. */
+/* Asks the subnet, which takes time. Returns false if there is no path. */
 static bool path_resolve(struct verbs_cm *cm, const it_net_addr_t *local,
                          const it_net_addr_t *remote, it_path_t *path)
 {
@@ -296,7 +298,7 @@ static bool path_resolve(struct verbs_cm *cm, const it_net_addr_t *local,
         verbs_path_fill(cm->ia, id, path);
         found = memo_keep(cm, &path->remote.ib, local, remote);
     }
-    (void)rdma_destroy_id(id); /* of its own: nothing is under way */
+    (void)rdma_destroy_id(id); /* used here only: nothing is under way */
     return found;
 }
 
@@ -333,7 +335,7 @@ it_status_t verbs_paths(struct ual_ia *ual, size_t spigot_id, const it_net_addr_
         path_fill_roce(ia, spigot_id, &local, &remote, &path.remote.ib);
     else if (!path_resolve(ia->cm, &local, &remote, &path))
         return IT_SUCCESS;
-    *total = 1; /* the kernel's choice */
+    *total = 1; /* the kernel chooses one */
     if (capacity > 0)
         *paths = path;
     return IT_SUCCESS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The QP of a connection: depths, states. iWARP devices move theirs by themselves. */
+/* The QP of a connection: depths and states. iWARP devices move their QPs themselves. */
 #include "vp/verbs/cm/verbs_cm_private.h"
 
 #include "vp/verbs/qp/verbs_qp.h"
@@ -7,14 +7,17 @@
 #include <errno.h>
 #include <string.h>
 
-/* Retries of a QP on InfiniBand. 7 is the most; rxe takes it for endless. */
+/* Retries of a QP on InfiniBand. 7 is the maximum, but rxe takes it as unlimited. */
 #define QP_RETRIES     6
-#define QP_RNR_RETRIES 7 /* without end, for receivers not ready */
-/* Code of 0.64 ms, until the peer tries again after it found no receive. The default is 655 ms. */
+#define QP_RNR_RETRIES 7 /* unlimited, for a receiver that is not ready */
+/*
+ * The code for 0.64 ms: the time until the peer retries when it found no receive. The default is
+ * 655 ms.
+ */
 #define QP_RNR_DELAY 12
-/* rdma_cm counts in 8 bits, and all ones have a meaning of their own. */
+/* rdma_cm counts in 8 bits, and all ones have a special meaning. */
 #define QP_READS_MAX 254u
-/* rdma_cm fills in more, which old kernels do with bits of other meaning. */
+/* rdma_cm fills in more attributes, but old kernels give their bits another meaning. */
 #define QP_INIT_MASK (IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS)
 #define QP_RTR_MASK                                                                                \
     (IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |                \
@@ -43,7 +46,7 @@ void verbs_qp_wanted(struct verbs_conn *conn, const struct verbs_ep *ep)
     verbs_host->ep_unlock(ep->ual);
 }
 
-/* siw answers as many Reads as the peer wants, if it can. */
+/* siw answers as many Reads as the peer asks for, up to its maximum. */
 static uint32_t qp_siw_ird(const struct verbs_conn *conn)
 {
     uint32_t most = conn->cm->ia->attributes.max_ird;
@@ -59,7 +62,7 @@ void verbs_qp_fill_param(struct verbs_conn *conn, const struct verbs_ep *ep)
     if (conn->cm->ia->quirks.is_siw && !conn->role->active)
         conn->ird = qp_siw_ird(conn);
     ird = conn->ird;
-    /* An answer may not go beyond the request; to the peer it makes no difference. */
+    /* An answer may not exceed the request; for the peer this makes no difference. */
     if (!conn->role->active) {
         ord = verbs_qp_ord(conn);
         if (!conn->cm->ia->is_iwarp)
@@ -78,7 +81,7 @@ void verbs_qp_fill_param(struct verbs_conn *conn, const struct verbs_ep *ep)
     };
 }
 
-/* False: also when the peer has given up. */
+/* Returns false also when the peer has given up. */
 static bool qp_attributes(const struct verbs_conn *conn, enum ibv_qp_state state,
                           struct ibv_qp_attr *attributes)
 {
@@ -104,7 +107,7 @@ bool verbs_qp_connect(struct verbs_conn *conn)
     struct verbs_ep *ep = conn->ep;
     struct ibv_qp_attr attributes;
 
-    /* Receives have been posted: not by way of RESET, which would lose them. */
+    /* Receives have been posted, so RESET, which would drop them, is not possible. */
     if (!qp_attributes(conn, IBV_QPS_INIT, &attributes))
         return false;
     attributes.qp_access_flags = verbs_qp_access(ep);
@@ -119,7 +122,7 @@ bool verbs_qp_connect(struct verbs_conn *conn)
     if (!qp_attributes(conn, IBV_QPS_RTS, &attributes))
         return false;
     attributes.max_rd_atomic = (uint8_t)verbs_qp_ord(conn);
-    /* rdma_cm has what the peer wishes; what is wished here it has told the peer alone. */
+    /* rdma_cm sets the peer's value; it has sent this side's value to the peer only. */
     if (conn->has_retries)
         attributes.rnr_retry = conn->rnr_retries;
     return verbs_qp_modify(ep, &attributes, QP_RTS_MASK) == 0;

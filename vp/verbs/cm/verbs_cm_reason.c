@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Why attempts fail: from the words of rdma_cm, which differ by transport, to those of events. */
+/*
+ * Why attempts fail: translates the codes of rdma_cm, which differ by transport, to those of
+ * events.
+ */
 #include "vp/verbs/cm/verbs_cm_private.h"
 
 #include <errno.h>
@@ -31,7 +34,7 @@ it_conn_reject_code_t verbs_reason_of_errno(int error)
     case EHOSTDOWN:
     case EADDRNOTAVAIL:
     case ENODEV:
-    case EACCES: /* a rule of the firewall, a broadcast address */
+    case EACCES: /* a firewall rule, or a broadcast address */
     case EPERM:
         return IT_CN_REJ_BAD_PATH;
     case ENOMEM:
@@ -68,7 +71,7 @@ static it_conn_reject_code_t reason_of_rej(int reason)
     case REASON_INVALID_RNR_RETRY:
         return IT_CN_REJ_BAD_CONN_PARMS;
     default:
-        return IT_CN_REJ_OTHER; /* nobody listens, and all the rest */
+        return IT_CN_REJ_OTHER; /* nobody listens, or any other cause */
     }
 }
 
@@ -78,14 +81,14 @@ it_conn_reject_code_t verbs_reason_of_event(const struct verbs_cm *cm,
     switch ((unsigned)event->type) {
     case RDMA_CM_EVENT_ADDR_ERROR:
     case RDMA_CM_EVENT_ROUTE_ERROR:
-        /* Also a host that nobody finds in time; the consumer's own limit has a timer. */
+        /* Also a host that is not found in time; a timer enforces the consumer's own limit. */
         return event->status == -ENOMEM ? IT_CN_REJ_RESOURCES : IT_CN_REJ_BAD_PATH;
     case RDMA_CM_EVENT_UNREACHABLE:
         return IT_CN_REJ_TIMEOUT;
     case RDMA_CM_EVENT_REJECTED:
         if (!cm->ia->is_iwarp)
             return reason_of_rej(event->status);
-        /* By siw: the Reply asks for what siw cannot do. */
+        /* From siw: the Reply asks for something that siw cannot do. */
         if (cm->ia->quirks.is_siw && event->status == -ECONNREFUSED)
             return IT_CN_REJ_BAD_CONN_PARMS;
         return IT_CN_REJ_OTHER;
@@ -99,8 +102,8 @@ it_conn_reject_code_t verbs_reason_of_event(const struct verbs_cm *cm,
 }
 
 /*
- * iWARP devices have no word for it. The kernel's convention is ECONNREFUSED; siw says ECONNRESET,
- * but also when the peer closes without a Reply.
+ * iWARP devices have no status for it. The kernel's convention is ECONNREFUSED. siw reports
+ * ECONNRESET, but also when the peer closes without a Reply.
  */
 bool verbs_reason_is_consumer(const struct verbs_cm *cm, const struct verbs_cm_event *event)
 {

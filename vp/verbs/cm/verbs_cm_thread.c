@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Two calls of rdma_cm block with iWARP devices: rdma_connect, until TCP has connected, and
- * rdma_destroy_id, until the peer has answered or the kernel has given up. Each such call has a
- * thread of its own, so that the IA's goes on.
+ * rdma_destroy_id, until the peer has answered or the kernel has given up. Each such call runs in a
+ * thread of its own, so that the IA's thread is not held up.
  */
 #include "vp/verbs/cm/verbs_cm_private.h"
 
@@ -28,7 +28,7 @@ static void *thread_connect(void *argument)
     struct verbs_conn *conn = argument;
 
     pthread_cleanup_push(thread_called, conn);
-    /* Cancelled in its system call, which then fails: .error stays as it is. */
+    /* When the thread is cancelled in this system call, .error keeps its value. */
     conn->error = rdma_connect(conn->id, &conn->param) == 0 ? 0 : errno;
     pthread_cleanup_pop(1);
     return NULL;
@@ -52,7 +52,7 @@ int verbs_thread_join(struct verbs_conn *conn, bool cut)
     struct vp_task *called = conn->called;
 
     if (cut)
-        (void)pthread_cancel(conn->caller); /* fails when the thread is at its end */
+        (void)pthread_cancel(conn->caller); /* fails if the thread is about to end */
     (void)pthread_join(conn->caller, NULL);
     conn->called = NULL;
     verbs_host->task_free(called);
@@ -61,7 +61,7 @@ int verbs_thread_join(struct verbs_conn *conn, bool cut)
 
 /* ---------------------------------------------------------------- rdma_destroy_id */
 
-/* On the IA's thread. */
+/* Runs on the IA's thread. */
 static void thread_bury(void *argument)
 {
     struct verbs_conn *conn = argument;
@@ -74,8 +74,8 @@ static void thread_bury(void *argument)
 }
 
 /*
- * A listener of siw does not stand a TCP connection that ends before its Request: what is about to
- * connect is let connect. What takes longer has not reached anybody.
+ * A listener of siw fails on a TCP connection that ends before its Request. So a connection attempt
+ * gets time to complete. One that takes longer has not reached a peer.
  */
 static void thread_join_caller(struct verbs_conn *conn)
 {
@@ -85,11 +85,11 @@ static void thread_join_caller(struct verbs_conn *conn)
     limit.tv_sec += THREAD_GRACE_S;
     if (pthread_timedjoin_np(conn->caller, NULL, &limit) == 0)
         return;
-    (void)pthread_cancel(conn->caller); /* fails when the thread is at its end */
+    (void)pthread_cancel(conn->caller); /* fails if the thread is about to end */
     (void)pthread_join(conn->caller, NULL);
 }
 
-/* With the lock, which is dropped and taken again. */
+/* Called with the lock, which is dropped and taken again. */
 static void thread_destroy_qp(struct verbs_conn *conn)
 {
     struct verbs_cm *cm = conn->cm;
@@ -111,9 +111,9 @@ static void *thread_destroy(void *argument)
 
     if (conn->calling)
         thread_join_caller(conn);
-    (void)rdma_destroy_id(conn->id); /* fails with a device that is gone: freed nevertheless */
+    (void)rdma_destroy_id(conn->id); /* fails if the device is gone, but frees the id */
     (void)pthread_mutex_lock(&cm->lock);
-    conn->used = NULL; /* none is taken from here on */
+    conn->used = NULL; /* verbs_thread_take_qp takes no QP from here on */
     thread_destroy_qp(conn);
     while (*link != conn)
         link = &(*link)->dying_next;
@@ -153,7 +153,7 @@ void verbs_thread_destroy(struct verbs_conn *conn, const struct verbs_ep *ep, bo
     conn->used = ep ? ep->qp : NULL;
     if (thread_start_destroying(conn))
         return;
-    /* The IA's thread waits for the peer. */
+    /* Without a thread, the IA's thread waits for the peer itself. */
     if (calling)
         (void)verbs_thread_join(conn, true);
     buried(conn);

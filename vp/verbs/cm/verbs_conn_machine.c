@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The table of a connection's states; docs/connections.md is printed from it. */
+/* The transition table of a connection; docs/connections.md is printed from it. */
 #include "vp/verbs/cm/verbs_conn_machine.h"
 
 #include "vp/verbs/cm/verbs_cm_private.h"
 
-/* What happens in these states on these events. */
+/* The cell that these states have for these events. */
 struct machine_row {
     unsigned states, events; /* IN and ON bits */
     struct verbs_conn_cell cell;
@@ -22,7 +22,7 @@ struct machine_row {
 #define FAILURES  (ON(NO_PATH) | ON(FAILED) | ON(REFUSED))
 /* clang-format on */
 
-/* The first that fits counts. */
+/* The first matching row counts. */
 static const struct machine_row machine[] = {
     ROW(IN(NEW), ON(LAUNCHED), ADDRESS, NOTHING),
     ROW(IN(REQUESTED), ON(ANNOUNCED), ANNOUNCED, NOTHING),
@@ -36,7 +36,7 @@ static const struct machine_row machine[] = {
     ROW(CONNECTS, ON(SENT), REPLY, NOTHING),
     ROW(CONNECTS | IN(CONFIRM), ON(NOT_SENT), OVER, NOTHING),
     ROW(CONNECTS, ON(RETRIED), ADDRESS, NOTHING),
-    /* An event may be faster than the thread that has asked for it. */
+    /* An event may arrive before the thread that caused it has returned. */
     ROW(IN(CALLING), FAILURES | ON(RESPONSE) | ON(ESTABLISHED), SAME, JOIN),
     ROW(IN(CALLING), ON(DISCONNECTED) | ON(RETURNED), SAME, JOIN),
     ROW(IN(CALLING), ON(REMOVED), OVER, CUT),

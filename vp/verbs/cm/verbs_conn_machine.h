@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The states of a connection over rdma_cm as a table: verbs_conn_step looks up the cell of a state
+ * The states of a connection over rdma_cm as a table. verbs_conn_step looks up the cell of a state
  * and an event, enters the next state and returns the action, which the file of the role carries
  * out.
  */
@@ -8,16 +8,16 @@
 #define ITAPI_VP_VERBS_CM_VERBS_CONN_MACHINE_H
 
 enum verbs_conn_state {
-    VERBS_CONN_SAME,      /* no state: the cell leaves the state as it is */
-    VERBS_CONN_NEW,       /* initiator: nothing has been asked */
-    VERBS_CONN_REQUESTED, /* responder: the peer has asked, the consumer does not know */
+    VERBS_CONN_SAME,      /* in a cell only: the state does not change */
+    VERBS_CONN_NEW,       /* initiator: nothing has been asked for */
+    VERBS_CONN_REQUESTED, /* responder: the peer has asked, the consumer has not been told */
     VERBS_CONN_ADDRESS,   /* initiator: the address is being resolved */
     VERBS_CONN_ROUTE,     /* initiator: the route is being resolved */
     VERBS_CONN_CALLING,   /* initiator, iWARP: a thread is in rdma_connect */
-    VERBS_CONN_REPLY,     /* initiator: the request is out */
+    VERBS_CONN_REPLY,     /* initiator: the request has been sent */
     VERBS_CONN_ARRIVED,   /* initiator, three-way: the consumer has been asked */
     VERBS_CONN_ANNOUNCED, /* responder: the consumer has been asked */
-    VERBS_CONN_CONFIRM,   /* responder: the answer is out */
+    VERBS_CONN_CONFIRM,   /* responder: the answer has been sent */
     VERBS_CONN_LIVE,
     VERBS_CONN_OVER,    /* rdma_cm has nothing under way: the id can be destroyed at once */
     VERBS_CONN_CLOSING, /* without EP: the peer has not disconnected yet */
@@ -26,26 +26,26 @@ enum verbs_conn_state {
 };
 
 enum verbs_conn_event {
-    /* rdma_cm */
+    /* from rdma_cm */
     VERBS_ON_ADDRESS,
     VERBS_ON_ROUTE,
     VERBS_ON_NO_PATH,
     VERBS_ON_FAILED,
     VERBS_ON_REFUSED,  /* by the peer's consumer */
-    VERBS_ON_RESPONSE, /* two-way; the other one is ON_ARRIVAL */
+    VERBS_ON_RESPONSE, /* two-way; a three-way answer is VERBS_ON_ARRIVAL */
     VERBS_ON_ARRIVAL,
     VERBS_ON_ESTABLISHED,
     VERBS_ON_DISCONNECTED,
     VERBS_ON_REMOVED, /* the device */
-    VERBS_ON_OTHER,   /* an event that means nothing here */
-    /* the timer, the thread in rdma_connect, the device */
+    VERBS_ON_OTHER,   /* an event of no importance here */
+    /* from the timer, the thread in rdma_connect, the device */
     VERBS_ON_EXPIRED,
     VERBS_ON_RETURNED,
     VERBS_ON_QP_FAILED,
     VERBS_ON_QP_HEARD, /* the first receive has arrived */
-    /* the consumer, and calls of rdma_cm that have returned */
+    /* from the consumer, and from calls of rdma_cm that have returned */
     VERBS_ON_LAUNCHED,
-    VERBS_ON_CALLED, /* a thread calls rdma_connect */
+    VERBS_ON_CALLED, /* a thread is in rdma_connect */
     VERBS_ON_SENT,
     VERBS_ON_NOT_SENT,
     VERBS_ON_RETRIED, /* with another port */
@@ -56,7 +56,7 @@ enum verbs_conn_event {
     VERBS_ON_ACCEPTED,
     VERBS_ON_DECLINED,
     VERBS_ON_WITHDRAWN,
-    VERBS_ON_CLOSED, /* the EP is through with it */
+    VERBS_ON_CLOSED, /* the EP has ended the connection */
     VERBS_CONN_EVENTS
 };
 
@@ -71,16 +71,16 @@ enum verbs_conn_action {
     VERBS_DO_FAIL,            /* report that the attempt has failed */
     VERBS_DO_REFUSE,          /* report that the peer's consumer has rejected */
     VERBS_DO_CUT,             /* cancel the thread in rdma_connect, then as VERBS_DO_FAIL */
-    VERBS_DO_END,             /* disconnect too, report the peer's disconnect */
+    VERBS_DO_END,             /* disconnect as well, report the peer's disconnect */
     VERBS_DO_BREAK,           /* report a broken connection */
     VERBS_DO_NUDGE,           /* send a nudge */
-    VERBS_DO_NOTIFY,          /* tell rdma_cm of the receive */
+    VERBS_DO_NOTIFY,          /* pass the receive's arrival to rdma_cm */
     VERBS_DO_ABANDON,         /* close without a report */
     VERBS_DO_WITHDRAW,        /* take the request back from the consumer, then close */
-    VERBS_DO_DISCONNECT,      /* disconnect, wait for the peer's disconnect */
+    VERBS_DO_DISCONNECT,      /* disconnect, then wait for the peer's disconnect */
     VERBS_DO_DISCARD,         /* destroy the id */
     VERBS_DO_DESTROY,         /* iWARP: destroy the id in a thread, which waits for the peer */
-    VERBS_DO_DESTROY_CALLING, /* the same behind the thread in rdma_connect */
+    VERBS_DO_DESTROY_CALLING, /* the same, after the thread in rdma_connect */
     VERBS_CONN_ACTIONS
 };
 
@@ -91,7 +91,7 @@ struct verbs_conn_cell {
 
 struct verbs_conn;
 
-/* A pair that the table does not have: {VERBS_CONN_SAME, VERBS_DO_NOTHING}. */
+/* For a pair that the table does not have: {VERBS_CONN_SAME, VERBS_DO_NOTHING}. */
 struct verbs_conn_cell verbs_conn_cell(enum verbs_conn_state state, enum verbs_conn_event event);
 /* The only place that changes the state of a connection. */
 enum verbs_conn_action verbs_conn_step(struct verbs_conn *conn, enum verbs_conn_event event);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How EPs of datagrams find each other: SIDR, by the UDP port space of rdma_cm. Its answer has one
- * status for all refusals and, with IP addresses, one key for all QPs. What the consumer has said
- * is told behind its private data; a peer that does not know of this has what rdma_cm tells.
+ * SIDR, by which UD endpoints find each other, over the UDP port space of rdma_cm. An answer of
+ * rdma_cm has one status for all refusals and, with IP addresses, one key for all QPs. So the
+ * provider appends the consumer's status and key to the private data. A peer that does not know
+ * this addition uses what rdma_cm reports.
  *
- *     octet    0 ... 123 | 124 ... 127 | 128    | 129 ... 131 | 132 ... 135
- *     what     data      | "ITUD"      | status | 0           | key, big-endian
+ * octet 0 ... 123 | 124 ... 127 | 128    | 129 ... 131 | 132 ... 135
+ * what  data      | "ITUD"      | status | 0           | key, big-endian
  */
 #include "vp/verbs/cm/verbs_cm_private.h"
 
@@ -24,12 +25,12 @@
 
 static const uint8_t sidr_magic[] = {'I', 'T', 'U', 'D'};
 
-/* A question that waits for the consumer. */
+/* A request that waits for the consumer. */
 struct verbs_asked {
     const struct verbs_cm_target *target;
-    struct base_link link; /* of .cm.asked */
+    struct base_link link; /* in .cm.asked */
     struct verbs_cm *cm;
-    struct rdma_cm_id *id; /* NULL: its device has gone */
+    struct rdma_cm_id *id; /* NULL: its device is gone */
     struct vp_timer *timer;
     struct ual_request request;
     uint8_t private_data[UINT8_MAX];
@@ -51,7 +52,7 @@ static void sidr_log(const void *context, const struct verbs_cm_event *event)
 static void service_close(struct verbs_service *service)
 {
     if (service->id)
-        (void)rdma_destroy_id(service->id); /* fails with a device that is gone: freed */
+        (void)rdma_destroy_id(service->id); /* fails if the device is gone, but frees the id */
     service->id = NULL;
     verbs_host->timer_stop(service->timer);
 }
@@ -61,11 +62,11 @@ static void service_finish(struct verbs_service *service, struct vp_ud_reply *re
     reply->path = service->info.path;
     if (reply->status == IT_UD_SVC_EP_INFO_VALID)
         verbs_path_fill(service->cm->ia, service->id, &reply->path);
-    service_close(service); /* first: the consumer may ask again at once */
+    service_close(service); /* before the report: the consumer may ask again at once */
     verbs_host->ud_report(service->ual, reply);
 }
 
-/* Without an answer. */
+/* No answer has come. */
 static void service_fail(struct verbs_service *service)
 {
     struct vp_ud_reply reply = {.status = IT_UD_SVC_REQ_REJECTED};
@@ -87,13 +88,13 @@ static it_ud_svc_req_status_t service_status(const struct verbs_cm_event *event)
 {
     if (event->type == RDMA_CM_EVENT_ESTABLISHED)
         return IT_UD_SVC_EP_INFO_VALID;
-    /* The words of SIDR have the numbers of these. */
+    /* The statuses of SIDR have the same numbers. */
     if (event->status >= IT_UD_SVC_ID_NOT_SUPPORTED && event->status <= IT_UD_REQ_REDIRECTED)
         return (it_ud_svc_req_status_t)event->status;
     return IT_UD_SVC_REQ_REJECTED;
 }
 
-/* The addition of the peer's provider, if it is one of ours. */
+/* Reads the addition of the peer's provider, if it is this one. */
 static void service_read_addition(const struct verbs_cm_event *event, struct vp_ud_reply *reply)
 {
     const uint8_t *data = event->private_data;
@@ -137,7 +138,7 @@ static bool service_ask(struct verbs_service *service)
     return rdma_connect(service->id, &param) == 0;
 }
 
-/* Resolving has a limit of its own; the timer ends it earlier if it must. */
+/* Resolving has its own time limit; the timer may end it earlier. */
 static void service_told(void *context, struct rdma_cm_id *id, const struct verbs_cm_event *event)
 {
     struct verbs_service *service = context;
@@ -166,7 +167,7 @@ static void service_told(void *context, struct rdma_cm_id *id, const struct verb
     case RDMA_CM_EVENT_DEVICE_REMOVAL:
         break;
     default:
-        return; /* no answer: the timer knows when there will be none */
+        return; /* no answer: the timer reports when it is too late */
     }
     if (!goes_on)
         service_fail(service);
@@ -188,7 +189,7 @@ static it_status_t service_ends(struct verbs_service *service, struct sockaddr_s
     return IT_SUCCESS;
 }
 
-/* From here on the outcome is an event. */
+/* From here on an event reports the outcome. */
 static it_status_t service_start(void *argument)
 {
     struct verbs_service *service = argument;
@@ -198,7 +199,7 @@ static it_status_t service_start(void *argument)
     it_status_t status;
 
     if (service->id)
-        return IT_ERR_RESOURCES; /* one answer at a time */
+        return IT_ERR_RESOURCES; /* one request at a time */
     if (rdma_create_id(service->cm->channel, &service->id, service, RDMA_PS_UDP) != 0) {
         verbs_warn(service->cm->ia, "no request for an endpoint of datagrams: rdma_create_id",
                    errno);
@@ -209,7 +210,7 @@ static it_status_t service_start(void *argument)
         service_close(service);
         return IT_ERR_RESOURCES;
     }
-    status = service_ends(service, &local, &remote); /* addresses come and go */
+    status = service_ends(service, &local, &remote); /* addresses may have changed */
     if (status != IT_SUCCESS ||
         rdma_resolve_addr(service->id, (struct sockaddr *)&local, (struct sockaddr *)&remote,
                           VERBS_CM_RESOLVE_MS) != 0)
@@ -267,25 +268,25 @@ static struct verbs_asked *asked_of(struct ual_request *request)
     return (void *)((char *)request - offsetof(struct verbs_asked, request));
 }
 
-/* An id that nobody has answered refuses. */
+/* Frees the request. Destroying an id that was not answered refuses it. */
 static void asked_free(struct verbs_asked *asked)
 {
     base_list_remove(&asked->cm->asked, &asked->link);
     asked->cm->undecided--;
     if (asked->id)
-        (void)rdma_destroy_id(asked->id); /* fails with a device that is gone: freed nevertheless */
+        (void)rdma_destroy_id(asked->id); /* fails if the device is gone, but frees the id */
     verbs_host->timer_free(asked->timer);
     free(asked);
 }
 
-/* Nobody waits for the answer any more. */
+/* The peer no longer waits for an answer. */
 static void asked_expired(void *argument)
 {
     struct verbs_asked *asked = argument;
 
     if (verbs_host->request_withdraw(&asked->request))
         asked_free(asked);
-    else /* a call of the consumer has it in hand; without memory it stays until the IA ends */
+    else /* a call of the consumer holds it; without memory it stays until the IA closes */
         (void)verbs_host->timer_start(asked->timer, VERBS_CM_WITHDRAW_NS);
 }
 
@@ -296,7 +297,7 @@ static void asked_told(void *context, struct rdma_cm_id *id, const struct verbs_
     sidr_log(context, event);
     if (event->type != RDMA_CM_EVENT_DEVICE_REMOVAL || !asked->id)
         return;
-    (void)rdma_destroy_id(id); /* the kernel waits for it */
+    (void)rdma_destroy_id(id); /* the kernel waits for this */
     asked->id = NULL;
     asked_expired(asked);
 }
@@ -335,13 +336,15 @@ static void asked_fill_request(struct verbs_asked *asked, const struct verbs_lis
     request->private_length = verbs_cm_strip(event->private_data, event->private_length);
 }
 
-/* False: it cannot be told. */
+/* Returns false if the request cannot be announced. */
 static bool asked_announce(struct verbs_asked *asked)
 {
     if (!verbs_host->timer_start(asked->timer, SIDR_LIFE_NS))
         return false;
     verbs_host->request_add(&asked->request);
-    /* A call that takes it now waits for this thread: it is still here afterwards. */
+    /*
+     * A call that takes the request now waits for this thread, so asked is still valid afterwards.
+     */
     return verbs_host->request_announce(&asked->request) ||
            !verbs_host->request_withdraw(&asked->request);
 }

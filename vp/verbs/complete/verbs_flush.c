@@ -18,7 +18,9 @@ static bool source_is_of(const struct ibv_wc *wc, const struct verbs_queue *queu
     return ((const struct verbs_slot *)(uintptr_t)wc->wr_id)->queue == queue;
 }
 
-/* Polls all that is there, behind what has been polled before. The stash has room for it. */
+/*
+ * Polls everything into the stash, behind the completions already there. The stash has room for it.
+ */
 static void source_poll_all(struct verbs_cq *cq)
 {
     size_t left = (size_t)(cq->stash_end - cq->stash_first);
@@ -30,7 +32,7 @@ static void source_poll_all(struct verbs_cq *cq)
         continue;
 }
 
-/* Behind the newest post that has a completion. */
+/* Returns the number after the newest post that has a completion. */
 static uint32_t source_completed(struct verbs_queue *queue)
 {
     struct verbs_cq *cq = queue->cq;
@@ -94,7 +96,10 @@ void verbs_source_post_local(struct verbs_ep *ep, struct verbs_queue *queue)
 void verbs_source_reap(struct verbs_ep *ep, struct verbs_queue *queue)
 {
     source_move(ep, queue);
-    /* Posts that were done without an event while events before them were still queued. */
+    /*
+     * Posts completed without an event while events before them were still queued: their slots are
+     * free once those events have been dequeued.
+     */
     verbs_host->source_lock(ep->ual, source_side(queue));
     if (atomic_load_explicit(&queue->retired, memory_order_acquire) == queue->moved &&
         queue->moved != queue->reaped) {
@@ -115,7 +120,7 @@ static void source_unname_locked(struct verbs_ep *ep)
     *link = ep->next_by_qp;
 }
 
-/* Completions of the old QP that nobody has taken go on as the new one's. */
+/* Relabels the completions of the old QP that have not been taken: they go on as the new QP's. */
 static void source_rename_locked(struct verbs_ep *ep, uint32_t number)
 {
     struct verbs_cq *cq = ep->rq.cq;
@@ -147,7 +152,7 @@ void verbs_source_name(struct verbs_ep *ep, const struct ibv_qp *qp)
     verbs_host->source_unlock(ep->ual, VP_RECEIVES);
 }
 
-/* A receive of an S-RQ that only this EP would have been told of. */
+/* Drops a receive of an S-RQ whose completion would have been this EP's. */
 static bool source_drop_shared(const struct ibv_wc *wc, const struct verbs_queue *queue)
 {
     if (!(wc->wr_id & VERBS_SRQ_MARK) || !queue->is_receive || wc->qp_num != queue->ep->qp_num)
@@ -156,7 +161,7 @@ static bool source_drop_shared(const struct ibv_wc *wc, const struct verbs_queue
     return true;
 }
 
-/* Drops the completions that nobody has taken: the slots go. */
+/* Drops completions that have not been taken, since the slots go away. */
 static void source_forget(struct verbs_ep *ep, struct verbs_queue *queue)
 {
     struct verbs_cq *cq = queue->cq;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The source of a datagram, by the header in front of its data. */
+/* Reads the source of a datagram from the header in front of its data. */
 #include "vp/verbs/complete/verbs_complete.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ void verbs_ud_note(struct verbs_queue *queue, const struct verbs_slot *slot,
     }
 }
 
-/* The device has written all of it. */
+/* Gathers the header, which the device has written completely. */
 static bool ud_gather(const struct verbs_ud *ud, size_t index, unsigned char header[UD_HEADER])
 {
     const struct verbs_ud_piece *pieces = &ud->pieces[index * ud->piece_count];
@@ -56,7 +56,7 @@ static bool ud_has_checksum(const unsigned char *ip)
     return sum == 0xffff;
 }
 
-/* The octets before an IPv4 header are anything, and may look like the beginning of a GRH. */
+/* The octets before an IPv4 header are undefined, and may look like the beginning of a GRH. */
 static bool ud_is_ipv4(const unsigned char *header)
 {
     const unsigned char *ip = header + UD_IPV4_AT;
@@ -92,7 +92,7 @@ static void ud_read_grh(const unsigned char *grh, it_ib_net_endpoint_t *ib)
     memcpy(&ib->local_port_gid, grh + 24, sizeof(ib->local_port_gid));
 }
 
-/* On Ethernet a GRH may be an IPv4 header. */
+/* On Ethernet an IPv4 header may take the place of the GRH. */
 static void ud_read_header(const unsigned char *header, bool on_ethernet, it_ib_net_endpoint_t *ib)
 {
     if (on_ethernet && ud_is_ipv4(header))

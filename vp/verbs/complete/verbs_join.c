@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Making sources and their CQs, and room on them: an EP takes as much of a CQ as it may have
- * completions, so no CQ ever overflows. With the IA's attach lock.
+ * Creates sources and their CQs, and manages room on them. An EP reserves as much of a CQ as it may
+ * have completions, so no CQ ever overflows. The IA's attach lock is held.
  */
 
 #include "vp/verbs/complete/verbs_complete.h"
@@ -100,7 +100,10 @@ static struct verbs_source *source_make(struct verbs_ia *ia, it_evd_handle_t evd
     return NULL;
 }
 
-/* The one of that queue's EVD; made and attached if there is none. The attach lock is held. */
+/*
+ * Finds the source of that queue's EVD; creates and attaches one if there is none. The attach lock
+ * is held.
+ */
 static it_status_t source_find(struct verbs_ep *ep, enum vp_queue queue,
                                struct verbs_source **source_out)
 {
@@ -123,7 +126,9 @@ static it_status_t source_find(struct verbs_ep *ep, enum vp_queue queue,
     return IT_SUCCESS;
 }
 
-/* So large that a second one is seldom needed: as the EVD, and as much again as there is. */
+/*
+ * Chooses a size that seldom makes another CQ necessary: that of the EVD plus the present capacity.
+ */
 static uint32_t source_capacity(struct verbs_ep *ep, enum vp_queue queue, size_t there,
                                 uint32_t need)
 {
@@ -178,12 +183,12 @@ static struct verbs_cq *source_add_cq(struct verbs_ep *ep, enum vp_queue queue,
     verbs_host->source_lock(ep->ual, queue);
     cq->next = source->cqs;
     source->cqs = cq;
-    verbs_source_arm(source, false); /* whoever relies on it has armed the others */
+    verbs_source_arm(source, false); /* whichever consumer needs it has armed the other CQs */
     verbs_host->source_unlock(ep->ual, queue);
     return cq;
 }
 
-/* False without memory. */
+/* Returns false without memory. */
 static bool source_take_room(struct verbs_cq *cq, const struct ual_srq *srq, uint32_t need)
 {
     struct verbs_share *share = source_share_on(cq, srq);
@@ -220,7 +225,7 @@ static void source_give_room(struct verbs_cq *cq, const struct ual_srq *srq, uin
     free(share);
 }
 
-/* Takes so much room on a CQ of the source. The attach lock is held: it guards the room. */
+/* Reserves room on a CQ of the source. The attach lock is held: it guards the room. */
 static struct verbs_cq *source_reserve(struct verbs_ep *ep, enum vp_queue queue,
                                        struct verbs_source *source, uint32_t need)
 {
@@ -234,7 +239,7 @@ static struct verbs_cq *source_reserve(struct verbs_ep *ep, enum vp_queue queue,
     return cq;
 }
 
-/* One more for the marker. A link that fails may have two: see verbs_rmr.c. */
+/* One more for the marker. A failed link may have two completions: see verbs_rmr.c. */
 static uint32_t source_request_need(const struct verbs_ep *ep)
 {
     return (ep->sq.links ? 2 * ep->sq.depth : ep->sq.depth) + 1 +
@@ -277,7 +282,10 @@ it_status_t verbs_source_join(struct verbs_ep *ep)
 
     if (status != IT_SUCCESS)
         return status;
-    /* Without the attach lock: these wait for the IA's thread, which may be about to take it. */
+    /*
+     * Called without the attach lock: these calls wait for the IA's thread, which may be about to
+     * take it.
+     */
     if (verbs_host->source_start(ep->ual, VP_REQUESTS) &&
         verbs_host->source_start(ep->ual, VP_RECEIVES))
         return IT_SUCCESS;

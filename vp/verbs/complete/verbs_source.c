@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The source of an EVD: CQs. An EVD has one, or several if more EPs join than the first has room
- * for: devices need not be able to resize. All is done with the EVD's lock.
+ * The source of an EVD: CQs. An EVD has one CQ, or several when more EPs join than the first has
+ * room for, since devices need not be able to resize. Everything here runs with the EVD's lock
+ * held.
  *
- * What has been polled waits in the stash of its CQ, where it is followed by completions of our own
- * making for posts that the device does not complete.
+ * Polled completions wait in the stash of their CQ. Behind them come completions that the provider
+ * makes for posts that the device does not complete.
  */
 #include "vp/verbs/complete/verbs_complete.h"
 
@@ -14,10 +15,12 @@
 
 #define SOURCE_LIKELY(condition) __builtin_expect((condition), true)
 
-/* Of this many looks that find nothing, one does all that there is to do then. */
+/* One in this many polls that find nothing does all the work that is due then. */
 #define SOURCE_LOOKS 16u
 
-/* A usual completion has zeros here: the status, which is IT_DTO_SUCCESS, and all behind it. */
+/*
+ * From here on a usual completion is zero: the status, which is IT_DTO_SUCCESS, and all behind it.
+ */
 #define SOURCE_CLEAR_FROM offsetof(it_all_dto_cmpl_event_t, dto_status)
 #define SOURCE_CLEAR_HALF ((size_t)64)
 #define SOURCE_CLEAR_END  (offsetof(it_all_dto_cmpl_event_t, src_path) + sizeof(it_path_t))
@@ -57,9 +60,9 @@ static it_dto_status_t __attribute__((noinline)) source_status(enum ibv_wc_statu
 }
 
 /*
- * What two devices mean by statuses that say little. rxe: that a message is too long for its
- * receive, or the receive not usable; the first is told. siw: that its stream was closed under a
- * request; if by a disconnect, that is no failure.
+ * Two devices use statuses of little meaning. rxe: the message is too long for its receive, or the
+ * receive is unusable; the former is reported. siw: its stream was closed while a request was under
+ * way; after a disconnect that is no failure.
  */
 static it_dto_status_t __attribute__((noinline))
 source_failure(const struct verbs_ep *ep, enum ibv_wc_status status, bool is_receive, bool parted)
@@ -72,9 +75,9 @@ source_failure(const struct verbs_ep *ep, enum ibv_wc_status status, bool is_rec
     return source_status(status);
 }
 
-/* ---------------------------------------------------------------- what is flushed by us */
+/* ---------------------------------------------------------------- completions made here */
 
-/* One slot has one completion at most: there is room. */
+/* Adds a completion to the stash. There is room, since each slot has at most one. */
 static void source_stash_own(struct verbs_cq *cq, const struct verbs_slot *slot,
                              enum ibv_wc_status status)
 {
@@ -97,7 +100,7 @@ static enum ibv_wc_status source_own_status(const struct verbs_slot *slot)
                                                      : IBV_WC_WR_FLUSH_ERR;
 }
 
-/* The completions of the device are in the stash already, or taken. */
+/* All completions of the device are in the stash or taken. */
 void verbs_source_flush_rest(struct verbs_queue *queue)
 {
     uint32_t end = atomic_load_explicit(&queue->published, memory_order_acquire);
@@ -120,11 +123,16 @@ void verbs_source_drained(struct verbs_queue *queue)
         verbs_host->task_submit(queue->ep->drained);
 }
 
-/* ---------------------------------------------------------------- what a completion says, on */
+/*
+ * ---------------------------------------------------------------- what a completion says,
+ * continued
+ */
 
 /*
- * Of a QP that connection management has not touched: rxe flushes a request that fails here, and
- * says nothing else. On iWARP the kernel moves the QP when the peer disconnects, and tells that.
+ * Returns true if a flushed request is the only sign of a failure. That is so on a QP that
+ * connection management has not touched: rxe flushes a request that fails locally and reports
+ * nothing else. On iWARP the kernel moves the QP when the peer disconnects,
+ * and reports that.
  */
 static bool source_is_only_sign(const struct verbs_ep *ep, bool is_receive)
 {
@@ -132,8 +140,9 @@ static bool source_is_only_sign(const struct verbs_ep *ep, bool is_receive)
 }
 
 /*
- * siw as the target answers such a Read with the length and the data of its own last message, where
- * it has to wait for one that is under way. The kernel here ends the connection then.
+ * As the target of a Read of no octets, siw may answer with the length and data of its own last
+ * message, if it has to wait for one that is under way. The kernel on this side then ends the
+ * connection.
  */
 static void source_log_empty_read(const struct verbs_ep *ep, const struct ibv_wc *wc)
 {
@@ -147,7 +156,7 @@ static void source_log_empty_read(const struct verbs_ep *ep, const struct ibv_wc
                   verbs_host->ia_name(ep->ia->ual));
 }
 
-/* Failures are rare. What is flushed has failed because of something else, mostly. */
+/* Failures are rare. A flushed request mostly failed because of something else. */
 static void __attribute__((noinline))
 source_note_failure(struct verbs_ep *ep, const struct ibv_wc *wc, bool is_receive)
 {
@@ -172,11 +181,14 @@ static inline void source_tell_receive(const struct verbs_ep *ep, const struct i
     }
 }
 
-/* Done without an event. Its slots are free when all events before it have been dequeued. */
+/*
+ * For posts that complete without an event: frees their slots if all earlier events have been
+ * dequeued.
+ */
 static void source_reap_quietly(struct verbs_queue *queue, uint32_t end)
 {
     if (atomic_load_explicit(&queue->retired, memory_order_relaxed) != queue->moved)
-        return; /* verbs_source_reap comes back to it */
+        return; /* verbs_source_reap does it later */
     queue->moved = end;
     atomic_store_explicit(&queue->retired, end, memory_order_release);
 }
@@ -188,7 +200,7 @@ static bool source_is_quiet(const struct verbs_slot *slot, const struct ibv_wc *
     return slot == &slot->queue->marker;
 }
 
-/* Completions of the connection before a reset say nothing about the one after it. */
+/* Completions of a connection before a reset say nothing about the one after it. */
 static void __attribute__((noinline))
 source_tell_failure(const struct verbs_slot *slot, const struct ibv_wc *wc, struct evd_dto *dto)
 {
@@ -232,7 +244,7 @@ source_tell(const struct verbs_slot *slot, const struct ibv_wc *wc, struct evd_d
 
 /* ---------------------------------------------------------------- receives of an S-RQ */
 
-/* Only the QP tells the EP. The receive is the EP's from now on: its slot is free. */
+/* Only the QP number identifies the EP. The S-RQ's slot becomes free here. */
 static bool __attribute__((noinline))
 source_reap_shared(struct verbs_source *source, const struct ibv_wc *wc, struct evd_dto *dto)
 {
@@ -268,8 +280,8 @@ static inline void source_check_drained(struct verbs_queue *queue, uint32_t end)
 }
 
 /*
- * Takes note of the oldest completion of the stash; fills in *dto and returns true if the consumer
- * is to have an event.
+ * Processes the oldest completion of the stash. Fills in *dto and returns true if the consumer gets
+ * an event.
  */
 static inline __attribute__((always_inline)) bool source_reap_own(const struct ibv_wc *wc,
                                                                   struct evd_dto *dto)
@@ -280,7 +292,7 @@ static inline __attribute__((always_inline)) bool source_reap_own(const struct i
     bool quiet = source_is_quiet(slot, wc);
 
     if (__builtin_expect((int32_t)(end - queue->reaped) <= 0, false))
-        return false; /* late: it has been flushed */
+        return false; /* late: its post has been flushed already */
     queue->reaped = end;
     if (__builtin_expect((slot->what & VERBS_LINKED) != 0, false))
         verbs_link_done(slot, wc->status == IBV_WC_SUCCESS);
@@ -291,7 +303,7 @@ static inline __attribute__((always_inline)) bool source_reap_own(const struct i
     }
     queue->moved = end;
     source_tell(slot, wc, dto);
-    source_check_drained(queue, end); /* the stash may move: wc is over */
+    source_check_drained(queue, end); /* may move the stash: wc is no longer valid */
     return true;
 }
 
@@ -324,8 +336,9 @@ source_take_shared(struct verbs_source *source, const struct ibv_wc *wc, it_even
 }
 
 /*
- * The usual completion, in fewer instructions: successful, with an event, of a queue whose QP
- * works, and nothing with it. False: nothing has been done, it is another one.
+ * Takes the usual completion in fewer instructions: a successful one, with an event, of a queue
+ * whose QP works, with nothing attached. Returns false, and has done nothing, for any other
+ * completion.
  */
 static inline __attribute__((always_inline)) bool
 source_take_usual(it_evd_handle_t evd, const struct ibv_wc *wc, it_event_t *event)
@@ -354,7 +367,7 @@ source_take_usual(it_evd_handle_t evd, const struct ibv_wc *wc, it_event_t *even
             return false;
         length = wc->byte_len;
     }
-    /* Together with what lies between: fewer stores. */
+    /* Clears the members in between too: that takes fewer stores. */
     memset((unsigned char *)cmpl + SOURCE_CLEAR_FROM, 0, SOURCE_CLEAR_HALF);
     memset((unsigned char *)cmpl + SOURCE_CLEAR_FROM + SOURCE_CLEAR_HALF, 0,
            SOURCE_CLEAR_END - SOURCE_CLEAR_FROM - SOURCE_CLEAR_HALF);
@@ -370,7 +383,7 @@ source_take_usual(it_evd_handle_t evd, const struct ibv_wc *wc, it_event_t *even
     return true;
 }
 
-/* The usual completions that are next in the stash. */
+/* Takes the usual completions at the head of the stash. */
 static inline it_event_t *source_take_all_usual(const struct verbs_source *source,
                                                 struct verbs_cq *cq, it_event_t *event,
                                                 const it_event_t *end)
@@ -387,7 +400,7 @@ static inline it_event_t *source_take_all_usual(const struct verbs_source *sourc
     return event;
 }
 
-/* The same without a record in between. */
+/* The same, without an evd_dto in between. */
 static bool __attribute__((noinline))
 source_take_one(struct verbs_source *source, struct verbs_cq *cq, it_event_t *event)
 {
@@ -404,7 +417,10 @@ source_take_one(struct verbs_source *source, struct verbs_cq *cq, it_event_t *ev
 
 /* ---------------------------------------------------------------- the functions of the source */
 
-/* Other requests overtake Reads: stashes what is done, up to the first request that is not. */
+/*
+ * For devices whose other requests overtake Reads: moves completed requests to the stash, up to the
+ * first one that is not done.
+ */
 static void source_put_in_order(struct verbs_queue *queue, uint32_t end)
 {
     for (; queue->ordered != end; queue->ordered++) {
@@ -419,7 +435,7 @@ static void source_put_in_order(struct verbs_queue *queue, uint32_t end)
     }
 }
 
-/* siw: of the consumer's own, and not flushed. */
+/* siw: notes that a request of the consumer has failed, other than by a flush. */
 static void __attribute__((noinline, cold))
 source_note_request(const struct verbs_slot *slot, enum ibv_wc_status status)
 {
@@ -442,7 +458,7 @@ static void source_sort(struct verbs_cq *cq, const struct ibv_wc *wc)
     if (__builtin_expect(wc->status != IBV_WC_SUCCESS, false))
         source_note_request(slot, wc->status);
     slot->what |= VERBS_DONE | (uint32_t)wc->status << VERBS_STATUS_SHIFT;
-    /* A Read too: its answer comes when all before it has been sent. */
+    /* This holds for a Read too: its response arrives after all earlier requests have been sent. */
     if ((int32_t)(slot->number + 1 - queue->overtaking) > 0)
         queue->overtaking = slot->number + 1;
     if ((int32_t)(queue->overtaking - queue->ordered) > 0)
@@ -469,13 +485,15 @@ static inline __attribute__((always_inline)) uint32_t source_poll_batch(struct v
     return (uint32_t)count;
 }
 
-/* At most that many; they go behind what is in the stash. Returns how many the device had. */
+/*
+ * Polls at most one batch into the stash, behind its completions. Returns how many the device had.
+ */
 uint32_t verbs_source_poll_batch(struct verbs_cq *cq)
 {
     return source_poll_batch(cq);
 }
 
-/* False: there is nothing. */
+/* Returns false if there is no completion. */
 static inline bool source_poll(struct verbs_cq *cq)
 {
     if (cq->stash_first != cq->stash_end)
@@ -488,7 +506,7 @@ static inline bool source_poll(struct verbs_cq *cq)
     return false;
 }
 
-/* An empty CQ goes to the end of the list: no CQ starves the others. */
+/* Moves an empty CQ to the end of the list, so that no CQ starves the others. */
 static void source_rotate(struct verbs_source *source)
 {
     struct verbs_cq *first = source->cqs;
@@ -519,13 +537,13 @@ size_t verbs_source_take(void *context, it_event_t *events, size_t max)
     return (size_t)(event - events);
 }
 
-/* With the lock, which is dropped. */
+/* Called with the lock, which is dropped. */
 static it_status_t __attribute__((noinline))
 source_dequeue_any(struct verbs_source *source, it_event_t *event)
 {
     if (verbs_source_take(source, event, 1) == 0)
         return verbs_host->evd_found_nothing(source->evd);
-    source_rotate(source); /* so that the next one finds what has been polled */
+    source_rotate(source); /* the next call takes what has been polled */
     base_lock_drop(source->view.lock);
     return IT_SUCCESS;
 }
@@ -537,7 +555,7 @@ source_dequeue_queued(struct verbs_source *source, it_event_t *event)
     return verbs_host->evd_dequeue(source->evd, event);
 }
 
-/* Polls for completions. True: there is nothing anywhere. */
+/* Polls all CQs. Returns true if none has a completion. */
 static inline __attribute__((always_inline)) bool source_is_empty(const struct verbs_source *source)
 {
     for (struct verbs_cq *cq = source->cqs; cq; cq = cq->next) {
@@ -552,9 +570,9 @@ static inline __attribute__((always_inline)) bool source_is_empty(const struct v
 }
 
 /*
- * What has been polled is taken. Most looks of those who poll end here, and what comes meanwhile
- * they learn only when it is over: it does what the library wants done between two looks but once
- * in a while.
+ * Called when all polled completions have been taken. Most calls of a polling thread end here,
+ * without a completion. To keep them short, only one in SOURCE_LOOKS does the other work that the
+ * library wants done between polls.
  */
 static it_status_t __attribute__((noinline))
 source_dequeue_polled(struct verbs_source *source, it_event_t *event)
@@ -567,7 +585,7 @@ source_dequeue_polled(struct verbs_source *source, it_event_t *event)
     return IT_ERR_QUEUE_EMPTY;
 }
 
-/* Of the CQ that has been polled last: when that is empty, the others have their turn. */
+/* Takes from the CQ that was polled last; the other CQs get their turn when it is empty. */
 it_status_t verbs_source_dequeue(it_evd_handle_t evd, it_event_t *event)
 {
     struct verbs_source *source =

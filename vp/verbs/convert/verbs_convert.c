@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Drives an agreement (tdi/agree) on the program's stream, and carries out what it orders. Each
- * function that lets the agreement go on may be the conversion's last: none touches it afterwards.
+ * Drives an agreement (tdi/agree) on the program's stream and carries out its orders. Any function
+ * that lets the agreement go on may free the conversion, so no caller touches the conversion
+ * afterwards.
  */
 #include "vp/verbs/convert/verbs_convert_private.h"
 
@@ -49,7 +50,7 @@ struct verbs_convert *verbs_convert_new(struct verbs_ep *ep)
 
 /* ---------------------------------------------------------------- ends */
 
-/* The EP knows of no conversion, and of no connection but that of its own, from here on. */
+/* From here on the EP has no conversion; its connection, if any, is its own. */
 static struct verbs_ep *convert_detach(struct verbs_convert *convert)
 {
     struct verbs_ep *ep = convert->ep;
@@ -59,7 +60,7 @@ static struct verbs_ep *convert_detach(struct verbs_convert *convert)
     return ep;
 }
 
-/* The stream is of no use any more; what is left goes away by itself. */
+/* The stream is no longer needed. The rest of it is drained in the background. */
 static void convert_retire(struct verbs_convert *convert)
 {
     verbs_stream_finish(&convert->stream);
@@ -88,11 +89,11 @@ static it_conn_reject_code_t convert_code(const struct verbs_convert *convert)
     if (agree->reason == AGREE_NO_CONNECTION && !agree->by_peer)
         return convert->code;
     if ((unsigned)agree->reason >= sizeof(codes) / sizeof(codes[0]))
-        return IT_CN_REJ_OTHER; /* one of a later version */
+        return IT_CN_REJ_OTHER; /* a code of a later version */
     return codes[agree->reason];
 }
 
-/* The state first, as with every end. False: another one was faster. */
+/* Changes the state first, as every end does. Returns false if another end came first. */
 static bool convert_end(struct verbs_convert *convert, enum ual_ep_step step)
 {
     bool stepped = verbs_ep_step(convert->ep, step);
@@ -101,7 +102,7 @@ static bool convert_end(struct verbs_convert *convert, enum ual_ep_step step)
     return stepped;
 }
 
-/* The attempt has failed; the stream is not ours any more. */
+/* The attempt has failed; the stream is no longer the conversion's. */
 static void convert_fail(struct verbs_convert *convert)
 {
     const struct ual_conn_news news = {
@@ -122,7 +123,7 @@ static void convert_fail(struct verbs_convert *convert)
     verbs_host->ep_report(ep->ual, &news);
 }
 
-/* The peer has committed, used the connection and ended it, all before its commit was read. */
+/* The peer has committed, used the connection and ended it before its commit was read. */
 static void convert_establish_ended(struct verbs_ep *ep, const struct ual_conn_news *news)
 {
     static const struct ual_conn_news end = {.number = IT_CM_MSG_CONN_DISCONNECT_EVENT};
@@ -154,7 +155,7 @@ static void convert_succeed(struct verbs_convert *convert)
 
     memcpy(private_data, convert->agree.peer.private_data, news.private_length);
     convert->conn = NULL;
-    verbs_convert_drop(convert); /* what is left of listening */
+    verbs_convert_drop(convert); /* closes the listener */
     ep = convert_detach(convert);
     convert_retire(convert);
     if (!conn) {
@@ -172,7 +173,7 @@ static void convert_finish(struct verbs_convert *convert)
         convert_succeed(convert);
         break;
     case AGREE_PLAIN:
-        /* The stream first: who reads the event may use it. */
+        /* The stream is returned first: the thread that reads the event may use it. */
         verbs_stream_return(&convert->stream);
         convert_fail(convert);
         break;
@@ -209,7 +210,7 @@ static void convert_write(struct verbs_convert *convert)
     else
         agree_sent(agree, sent);
     if (error == 0 && sent == length && message)
-        convert_write(convert); /* the offer, behind the message */
+        convert_write(convert); /* the offer follows the message */
 }
 
 static void convert_listen(struct verbs_convert *convert)
@@ -249,7 +250,7 @@ static void convert_carry_out(struct verbs_convert *convert, enum agree_order or
     }
 }
 
-/* Writes, and carries out orders, until there are none. False: the conversion is gone. */
+/* Writes and carries out orders until there are none. Returns false if the conversion is gone. */
 static bool convert_settle(struct verbs_convert *convert)
 {
     enum agree_order order;
@@ -274,7 +275,7 @@ static bool convert_has_output(const struct verbs_convert *convert)
     return length > 0 || convert->message_sent < convert->message_length;
 }
 
-/* Before the message is out the peer has nothing to say. */
+/* The peer sends nothing before it has the message. */
 static size_t convert_wanted(const struct verbs_convert *convert)
 {
     return convert->message_sent < convert->message_length ? 0 : agree_wanted(&convert->agree);
@@ -307,7 +308,7 @@ void verbs_convert_run(struct verbs_convert *convert)
     if (verbs_stream_await(&convert->stream, wanted, convert_has_output(convert)))
         return;
     agree_give_up(&convert->agree, AGREE_NO_RESOURCES);
-    agree_stream_ended(&convert->agree); /* it cannot be watched: nothing of it will be known */
+    agree_stream_ended(&convert->agree); /* the stream cannot be watched any more */
     (void)convert_settle(convert);
 }
 
@@ -336,21 +337,21 @@ static void convert_expired(void *argument)
     verbs_convert_run(convert);
 }
 
-/* ---------------------------------------------------------------- news of the connection */
+/* ---------------------------------------------------------------- events of the connection */
 
-/* An incoming connection on the conversion's listener; takes the id. */
+/* Takes the id of a connection that arrives at the conversion's listener. */
 static void convert_requested(void *context, struct rdma_cm_id *id,
                               const struct verbs_cm_event *event)
 {
     struct verbs_convert *convert = context;
-    uint8_t key[AGREE_KEY_FRAME] = {0}; /* zeros at the end of private data may be missing */
+    uint8_t key[AGREE_KEY_FRAME] = {0}; /* trailing zeros of private data may be missing */
     size_t length = event->private_length < sizeof(key) ? event->private_length : sizeof(key);
 
     memcpy(key, event->private_data, length);
     if (!agree_requested(&convert->agree, key, sizeof(key))) {
         verbs_log(VP_LOG_INFO, "verbs: conversion %p: a connection with a wrong key is refused",
                   (void *)convert);
-        (void)verbs_sigpipe_reject(id, NULL, 0); /* it goes away in any case */
+        (void)verbs_sigpipe_reject(id, NULL, 0); /* destroying the id rejects it too */
         (void)rdma_destroy_id(id);
         return;
     }
@@ -407,7 +408,7 @@ void verbs_convert_unconnected(struct verbs_convert *convert, it_conn_reject_cod
 
 /* ---------------------------------------------------------------- ends by the consumer */
 
-/* The program wants no stream back. */
+/* The program does not want the stream back. */
 void verbs_convert_abandon(struct verbs_convert *convert)
 {
     verbs_convert_drop(convert);

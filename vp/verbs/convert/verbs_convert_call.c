@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* it_socket_convert: from a descriptor to a conversion that goes on by itself. */
+/* it_socket_convert: from a descriptor to a conversion that proceeds by itself. */
 #include "vp/verbs/convert/verbs_convert.h"
 
 #include "vp/verbs/convert/verbs_convert_private.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* One call of it_socket_convert, on its way through the IA's thread. */
+/* The arguments of it_socket_convert, for the IA's thread. */
 struct convert_call {
     struct ual_ep *ep;
     const struct vp_convert *convert;
@@ -17,7 +17,7 @@ struct convert_call {
 
 /* ---------------------------------------------------------------- both ends */
 
-/* An IPv4 address in the clothes of an IPv6 one counts as what it is. */
+/* Stores an IPv4-mapped IPv6 address as the IPv4 address. */
 static uint8_t convert_address(const struct sockaddr_storage *from, uint8_t address[AGREE_ADDRESS])
 {
     const struct sockaddr_in *ipv4 = (const struct sockaddr_in *)(const void *)from;
@@ -68,7 +68,7 @@ static bool convert_init_agreement(struct verbs_convert *convert, const struct v
     if (what->private_length > 0)
         memcpy(own.private_data, what->private_data, what->private_length);
     if (getrandom(own.token, sizeof(own.token), 0) != (ssize_t)sizeof(own.token))
-        return false; /* not with so few octets, once the system is up */
+        return false; /* cannot fail for so few octets once the system is up */
     agree_init(&convert->agree, what->initiator, &own, family, remote);
     return true;
 }
@@ -114,7 +114,7 @@ static it_status_t convert_begin(void *argument)
 
     if (!convert)
         return IT_ERR_RESOURCES;
-    /* Again below, for good. */
+    /* The step below checks the state again, under the lock. */
     if (verbs_host->ep_state(call->ep) == IT_EP_STATE_UNCONNECTED)
         status = convert_prepare(convert, call->convert);
     if (status != IT_SUCCESS) {
@@ -127,7 +127,7 @@ static it_status_t convert_begin(void *argument)
         return IT_ERR_INVALID_EP_STATE;
     }
     ep->convert = convert;
-    /* The EP is in its pending state: from here on the outcome is an event. */
+    /* The EP is in its pending state: from here on an event reports the outcome. */
     verbs_convert_tell_path(convert);
     verbs_convert_run(convert);
     return IT_SUCCESS;
@@ -138,7 +138,7 @@ it_status_t verbs_convert(struct ual_ep *ual, const struct vp_convert *convert)
     struct convert_call call = {.ep = ual, .convert = convert};
 
     if (convert->no_request_reply)
-        return IT_ERR_INVALID_FLAGS; /* nothing can be agreed on without a word */
+        return IT_ERR_INVALID_FLAGS; /* without startup frames there is no agreement */
     if (convert->private_length > AGREE_PRIVATE_MAX)
         return IT_ERR_INVALID_PDATA_LENGTH;
     return verbs_run(verbs_host->ia_of(ual), convert_begin, &call);

@@ -9,16 +9,16 @@
 #include <errno.h>
 #include <string.h>
 
-/* Strangers cannot keep the right one off: they are refused as fast as they come. */
+/* Strangers cannot keep the right peer away: they are refused at once. */
 #define CONVERT_BACKLOG 16
 
-/* ---------------------------------------------------------------- what the device is */
+/* ---------------------------------------------------------------- properties of the device */
 
 static uint8_t convert_port(const struct verbs_convert *convert)
 {
     uint8_t port = verbs_port_of(convert->ia, (const struct sockaddr *)&convert->local);
 
-    return port != 0 ? port : 1; /* the address has gone */
+    return port != 0 ? port : 1; /* the address is gone */
 }
 
 enum agree_kind verbs_convert_kind(const struct verbs_convert *convert)
@@ -35,7 +35,7 @@ void verbs_convert_tell_path(const struct verbs_convert *convert)
     it_path_t path;
     size_t total = 0;
 
-    /* InfiniBand's is found out by asking the subnet, which the connection does. */
+    /* The connection itself finds InfiniBand's path, by asking the subnet. */
     if (convert->agree.own.kind != AGREE_ROCE)
         return;
     (void)base_net_from_sockaddr(&convert->remote, &remote);
@@ -47,7 +47,9 @@ void verbs_convert_tell_path(const struct verbs_convert *convert)
 
 /* ---------------------------------------------------------------- listening */
 
-/* An id at the stream's own address, which the device has to have. NULL: it cannot be. */
+/*
+ * Binds an id to the stream's own address, which the device must have. Returns NULL if that fails.
+ */
 static struct rdma_cm_id *convert_bind(struct verbs_convert *convert)
 {
     struct sockaddr_storage local = convert->local;
@@ -61,16 +63,16 @@ static struct rdma_cm_id *convert_bind(struct verbs_convert *convert)
     base_net_set_port(&local, 0);
     error = rdma_bind_addr(id, (struct sockaddr *)&local) == 0 ? 0 : errno;
     if (error == 0 && !verbs_device_is_own(convert->ia, id))
-        error = EADDRNOTAVAIL; /* two devices share the address, and rdma_cm prefers the other */
+        error = EADDRNOTAVAIL; /* another device has the address too, and rdma_cm prefers it */
     if (error == 0)
         return id;
     verbs_warn(convert->ia, "conversion: rdma_bind_addr", error);
     convert->code = verbs_reason_of_errno(error);
-    (void)rdma_destroy_id(id); /* bound to nothing that could fail */
+    (void)rdma_destroy_id(id); /* bound, but without anything under way */
     return NULL;
 }
 
-/* 0 or errno. */
+/* Returns 0 or errno. */
 static int convert_listen_once(struct verbs_convert *convert)
 {
     struct rdma_cm_id *id = convert_bind(convert);
@@ -83,7 +85,7 @@ static int convert_listen_once(struct verbs_convert *convert)
         return 0;
     }
     error = errno;
-    (void)rdma_destroy_id(id); /* bound to nothing that could fail */
+    (void)rdma_destroy_id(id); /* bound, but without anything under way */
     return error;
 }
 
@@ -92,7 +94,7 @@ uint16_t verbs_convert_listen(struct verbs_convert *convert)
     unsigned tries = VERBS_PORT_TRIES;
     int error;
 
-    /* rdma_cm chooses a port without asking TCP, whose ports those of siw are too. */
+    /* rdma_cm chooses a port without asking TCP, but siw's ports are TCP ports too. */
     do {
         error = convert_listen_once(convert);
     } while (error == EADDRINUSE && --tries > 0);
@@ -105,13 +107,16 @@ uint16_t verbs_convert_listen(struct verbs_convert *convert)
 static void convert_stop_listening(struct verbs_convert *convert)
 {
     if (convert->listener)
-        (void)rdma_destroy_id(convert->listener); /* fails with a device that is gone: freed */
+        (void)rdma_destroy_id(convert->listener); /* fails if the device is gone, but frees */
     convert->listener = NULL;
 }
 
 /* ---------------------------------------------------------------- the connection */
 
-/* Its events come to the conversion. NULL without memory: the id is still the caller's. */
+/*
+ * Creates the connection; its events come to the conversion. Returns NULL without memory: then the
+ * caller keeps the id.
+ */
 static struct verbs_conn *convert_conn(struct verbs_convert *convert, struct rdma_cm_id *id,
                                        const struct verbs_conn_role *role)
 {
@@ -141,7 +146,7 @@ bool verbs_convert_connect(struct verbs_convert *convert)
         return false;
     conn = convert_conn(convert, id, &verbs_initiator);
     if (!conn) {
-        (void)rdma_destroy_id(id); /* bound to nothing that could fail */
+        (void)rdma_destroy_id(id); /* bound, but without anything under way */
         return false;
     }
     conn->any_port = true;
@@ -159,7 +164,7 @@ bool verbs_convert_accept(struct verbs_convert *convert)
     struct verbs_conn *conn = convert_conn(convert, id, &verbs_responder);
 
     if (!conn)
-        return false; /* the request goes with the rest */
+        return false; /* verbs_convert_drop ends the request */
     convert->request = NULL;
     convert_stop_listening(convert);
     conn->peer_ird = event->initiator_depth;
@@ -179,7 +184,7 @@ void verbs_convert_drop(struct verbs_convert *convert)
 
     convert_stop_listening(convert);
     if (convert->request) {
-        (void)verbs_sigpipe_reject(convert->request, NULL, 0); /* it goes away in any case */
+        (void)verbs_sigpipe_reject(convert->request, NULL, 0); /* else the next call rejects */
         (void)rdma_destroy_id(convert->request);
     }
     convert->request = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One conversion, between verbs_convert.c (agreement, ends), verbs_convert_call.c (its beginning)
+ * One conversion, shared by verbs_convert.c (agreement, ends), verbs_convert_call.c (its beginning)
  * and verbs_convert_device.c (the device).
  */
 #ifndef ITAPI_VP_VERBS_CONVERT_VERBS_CONVERT_PRIVATE_H
@@ -12,9 +12,9 @@
 
 struct verbs_convert {
     const struct verbs_cm_target *target; /* first: the listener's context is the conversion */
-    struct base_link link;                /* of .ia.cm.conversions */
+    struct base_link link;                /* in .ia.cm.conversions */
     struct verbs_ia *ia;
-    struct verbs_ep *ep; /* NULL: only the stream is left, to be retired */
+    struct verbs_ep *ep; /* NULL: only the stream is left, to be drained */
     struct agree agree;
     struct verbs_stream stream;
     struct vp_timer *timer;
@@ -24,36 +24,36 @@ struct verbs_convert {
     size_t message_length;
     size_t message_sent;
 
-    struct rdma_cm_id *listener; /* responder, until the right one has come */
-    struct rdma_cm_id *request;  /* responder: that one, until it is accepted */
+    struct rdma_cm_id *listener; /* responder: until the right peer has connected */
+    struct rdma_cm_id *request;  /* responder: the id of that peer, until it is accepted */
     struct verbs_cm_event requested;
-    struct verbs_conn *conn;    /* NULL: none yet, or it is over */
-    bool busy;                  /* a call that makes it: its failure is told by that call */
-    it_conn_reject_code_t code; /* why there is none */
+    struct verbs_conn *conn;    /* NULL: none yet, or it has ended */
+    bool busy;                  /* inside a call that makes .conn and handles a failure */
+    it_conn_reject_code_t code; /* why there is no connection */
 };
 
 /* ---------------------------------------------------------------- verbs_convert.c */
 
-/* NULL without memory. */
+/* Returns NULL without memory. */
 struct verbs_convert *verbs_convert_new(struct verbs_ep *ep);
-/* The stream has been let go of, or was never opened. */
+/* The stream has been given back or closed, or was never opened. */
 void verbs_convert_free(struct verbs_convert *convert);
-/* Goes on until it has to wait. The conversion may be gone afterwards. */
+/* Proceeds until it has to wait. The conversion may be gone afterwards. */
 void verbs_convert_run(struct verbs_convert *convert);
-void verbs_convert_ready(void *argument); /* of the stream */
+void verbs_convert_ready(void *argument); /* called when the stream is ready */
 
 /* ---------------------------------------------------------------- verbs_convert_device.c */
 
 enum agree_kind verbs_convert_kind(const struct verbs_convert *convert);
-/* The EP's path, where events show another one than that of a stream. */
+/* Sets the EP's path, on devices whose paths are not those of a stream. */
 void verbs_convert_tell_path(const struct verbs_convert *convert);
 
-/* The port, or 0. */
+/* Returns the port, or 0 on failure. */
 uint16_t verbs_convert_listen(struct verbs_convert *convert);
-/* False: it cannot be made. Else verbs_convert_connected or _unconnected will be called. */
+/* Return false on failure. Otherwise verbs_convert_connected or _unconnected follows. */
 bool verbs_convert_connect(struct verbs_convert *convert);
 bool verbs_convert_accept(struct verbs_convert *convert);
-/* Listener, request and connection go away. */
+/* Ends listener, request and connection. */
 void verbs_convert_drop(struct verbs_convert *convert);
 
 #endif

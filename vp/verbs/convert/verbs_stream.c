@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The descriptor's mode is the program's and stays: each call says MSG_DONTWAIT. Options that have
- * to be others go back to what they were together with the stream.
+ * The descriptor's mode belongs to the program and is not changed: each call uses MSG_DONTWAIT.
+ * Socket options that must differ are restored before the stream is given back.
  */
 #include "vp/verbs/convert/verbs_stream.h"
 
@@ -22,10 +22,10 @@ static void stream_get(int fd, int level, int option, int *value)
     socklen_t length = sizeof(*value);
 
     *value = 0;
-    (void)getsockopt(fd, level, option, value, &length); /* of a TCP socket: cannot fail */
+    (void)getsockopt(fd, level, option, value, &length); /* cannot fail on a TCP socket */
 }
 
-/* A failure leaves the stream slower than it could be. */
+/* Sets an option; a failure only makes the stream slower. */
 static void stream_set(int fd, int level, int option, int value)
 {
     (void)setsockopt(fd, level, option, &value, sizeof(value));
@@ -93,12 +93,12 @@ void verbs_stream_return(struct verbs_stream *stream)
     int fd = stream->fd;
 
     verbs_stream_leave(stream);
-    (void)close(fd); /* a duplicate: nothing to lose */
+    (void)close(fd); /* a duplicate: no data is lost */
 }
 
 void verbs_stream_close(struct verbs_stream *stream)
 {
-    (void)shutdown(stream->fd, SHUT_RDWR); /* fails when it has ended already */
+    (void)shutdown(stream->fd, SHUT_RDWR); /* fails if the stream has already ended */
     stream_forget(stream);
     (void)close(stream->fd);
     stream->fd = -1;
@@ -108,9 +108,11 @@ void verbs_stream_finish(struct verbs_stream *stream)
 {
     const struct linger none = {.l_onoff = 0};
 
-    /* close(2) of the last descriptor, which may be ours, must neither wait nor reset. */
+    /*
+     * close(2) of the last descriptor, possibly this one, must neither wait nor reset the stream.
+     */
     (void)setsockopt(stream->fd, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
-    (void)shutdown(stream->fd, SHUT_WR); /* fails when it has ended already */
+    (void)shutdown(stream->fd, SHUT_WR); /* fails if the stream has already ended */
 }
 
 /* ---------------------------------------------------------------- octets */
@@ -129,7 +131,7 @@ int verbs_stream_send(struct verbs_stream *stream, const uint8_t *octets, size_t
     return errno == EWOULDBLOCK ? EAGAIN : errno;
 }
 
-/* Octets before the end can still be read. */
+/* Returns true if the peer has ended the stream; earlier octets can still be read. */
 static bool stream_has_ended(const struct verbs_stream *stream)
 {
     struct pollfd state = {.fd = stream->fd, .events = POLLRDHUP};
@@ -140,7 +142,7 @@ static bool stream_has_ended(const struct verbs_stream *stream)
 bool verbs_stream_show(struct verbs_stream *stream, uint8_t *octets, size_t size, size_t *length)
 {
     size_t early = stream->early_length < size ? stream->early_length : size;
-    bool ended = stream_has_ended(stream); /* before the look: none may come between */
+    bool ended = stream_has_ended(stream); /* before the peek: an end comes behind all octets */
     ssize_t seen = 0;
 
     if (early > 0)
@@ -195,7 +197,10 @@ bool verbs_stream_await(struct verbs_stream *stream, size_t octets, bool writabl
     if (octets > 0) {
         size_t more = octets > stream->early_length ? octets - stream->early_length : 1;
 
-        /* Else what was looked at, and is too little, would wake us for ever. */
+        /*
+         * Without this limit, octets that have been peeked at but do not suffice would wake the
+         * loop for ever.
+         */
         stream_set(stream->fd, SOL_SOCKET, SO_RCVLOWAT, (int)more);
         events.events = (uint32_t)EPOLLIN | (uint32_t)EPOLLRDHUP;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Obstacles between a program and devices, in the order in which it would meet them. */
+/* Finds what keeps a program from its devices, in the order in which the program would meet it. */
 #include "vp/verbs/device/verbs_check.h"
 
 #include <dirent.h>
@@ -14,7 +14,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Registered as a trial: a program that does anything at all needs as much. */
+/* Registered as a test: any useful program needs at least as much. */
 #define CHECK_MEMORY ((size_t)256 * 1024)
 
 __attribute__((format(printf, 3, 4))) static void
@@ -23,14 +23,14 @@ check_found(struct itx_provider_info *info, itx_obstacle_t obstacle, const char 
     va_list arguments;
 
     va_start(arguments, format);
-    (void)vsnprintf(info->detail, sizeof(info->detail), format, arguments); /* may be cut */
+    (void)vsnprintf(info->detail, sizeof(info->detail), format, arguments); /* may be truncated */
     va_end(arguments);
     info->obstacle = obstacle;
 }
 
 /* ---------------------------------------------------------------- no device */
 
-/* The name of the first entry that begins so, and is not hidden; false: none. */
+/* Gets the name of the first entry with that prefix. Returns false if there is none. */
 static bool check_entry(const char *folder, const char *prefix, char *name, size_t size)
 {
     DIR *entries = opendir(folder);
@@ -94,7 +94,7 @@ static void check_memory_failed(const char *name, int error, struct itx_provider
 {
     struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
 
-    (void)getrlimit(RLIMIT_MEMLOCK, &limit); /* of no weight */
+    (void)getrlimit(RLIMIT_MEMLOCK, &limit); /* if this fails, no limit is reported */
     if (limit.rlim_cur != RLIM_INFINITY)
         check_found(info, ITX_OBSTACLE_LOCKED_MEMORY,
                     "%s: %zu KiB cannot be registered: %s; the limit of locked memory is %llu KiB "
@@ -117,7 +117,7 @@ static bool check_memory(struct ibv_context *context, const char *name,
     if (!mr)
         check_memory_failed(name, errno, info);
     if (mr)
-        (void)ibv_dereg_mr(mr); /* nothing uses it, as what follows */
+        (void)ibv_dereg_mr(mr); /* nothing uses it, nor the objects below */
     if (pd)
         (void)ibv_dealloc_pd(pd);
     if (memory != MAP_FAILED)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Why there are no devices, or none of use: for itx_provider_query. */
+/* Why there are no devices, or no usable ones: for itx_provider_query. */
 #ifndef ITAPI_VP_VERBS_DEVICE_VERBS_CHECK_H
 #define ITAPI_VP_VERBS_DEVICE_VERBS_CHECK_H
 
@@ -11,13 +11,13 @@
 #define VERBS_NODE    "uverbs" /* and a number */
 
 struct verbs_places {
-    const char *devices; /* folder with an entry per device of the kernel */
-    const char *nodes;   /* folder of the files that a program opens */
+    const char *devices; /* directory with an entry for each device of the kernel */
+    const char *nodes;   /* directory of the device files that a program opens */
 };
 
-/* Sets .obstacle and .detail if there is one; leaves info alone otherwise. */
+/* Sets .obstacle and .detail if there is an obstacle; otherwise leaves info alone. */
 void verbs_check(const struct verbs_places *places, struct itx_provider_info *info);
-/* The same where the kernel puts them: vp_provider.obstacle. */
+/* The same with the kernel's usual directories: vp_provider.obstacle. */
 void verbs_obstacle(struct itx_provider_info *info);
 
 #endif

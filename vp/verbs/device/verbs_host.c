@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The table by which the provider reaches the library, and short forms of calls of it. */
+/* The table through which the provider calls the library, and short forms of some calls. */
 #include "vp/verbs/device/verbs_ep.h"
 
 #include <string.h>

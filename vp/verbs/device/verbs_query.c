@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What an IA tells of itself: its ports are Spigots, with the addresses of the network interfaces
- * they are on. The kernel is asked each time: addresses come and go.
+ * What it_ia_query reports: the device's ports are the Spigots, with the addresses of their network
+ * interfaces. The kernel is asked each time, since addresses come and go.
  */
 #include "vp/verbs/device/verbs_query.h"
 
@@ -29,7 +29,7 @@ bool verbs_port_is_ethernet(const struct verbs_ia *ia, size_t port)
 
 /* ---------------------------------------------------------------- addresses */
 
-/* By its GIDs a device tells the network interfaces it is on; InfiniBand has none there. */
+/* A device's GIDs show its network interfaces; those of InfiniBand show none. */
 struct query_gids {
     struct ibv_gid_entry *entries;
     size_t count;
@@ -57,7 +57,7 @@ struct ibv_gid_entry *verbs_gid_table(const struct verbs_ia *ia, size_t *count)
     return entries;
 }
 
-/* Without memory, or where the kernel cannot tell: there are none. */
+/* Gets an empty table without memory, or if the kernel cannot provide it. */
 static void query_gids(const struct verbs_ia *ia, struct query_gids *gids)
 {
     *gids = (struct query_gids){.entries = NULL};
@@ -66,7 +66,7 @@ static void query_gids(const struct verbs_ia *ia, struct query_gids *gids)
         gids->has_interfaces |= gids->entries[i].ndev_ifindex != 0;
 }
 
-/* The port on that network interface, 0 if none is. */
+/* Returns the port on that network interface; 0 if there is none. */
 static uint8_t query_port_on(const struct query_gids *gids, const char *interface)
 {
     unsigned index = if_nametoindex(interface);
@@ -107,7 +107,9 @@ struct query_address {
     it_net_addr_t address;
 };
 
-/* The addresses of the device in memory that the caller frees. False without memory. */
+/*
+ * Gets the addresses of the device, in memory that the caller frees. Returns false without memory.
+ */
 static bool query_addresses(const struct verbs_ia *ia, struct query_address **list_out,
                             size_t *count)
 {
@@ -174,11 +176,11 @@ static void query_fill_vendor(const struct verbs_ia *ia, it_ia_info_t *info)
         return;
     }
     info->vendor.iwarp.valid_vid = IT_TRUE;
-    for (size_t i = 0; i < 3; i++) /* as it is written */
+    for (size_t i = 0; i < 3; i++) /* most significant octet first */
         info->vendor.iwarp.vid[i] = (unsigned char)(device->vendor_id >> (16 - 8 * i));
 }
 
-/* The Spigots share one array of addresses; returns what is left of it. */
+/* The Spigots share one array of addresses. Returns the unused rest of it. */
 static it_net_addr_t *query_fill_spigot(const struct verbs_ia *ia, it_spigot_info_t *spigot,
                                         uint8_t number, const struct query_address *list,
                                         size_t count, it_net_addr_t *room)
@@ -213,7 +215,9 @@ it_status_t verbs_ia_query(struct ual_ia *ual, it_ia_info_t **info_out)
         free(list);
         return IT_ERR_RESOURCES;
     }
-    /* Zeroed: what is not said here is not offered. The access layer tells the attributes. */
+    /*
+     * A member that is not set here stays zero: not offered. The access layer sets the attributes.
+     */
     query_fill_vendor(ia, info);
     info->dto_alignment_hint = 64; /* a cache line */
     info->ird_ord_ia_support = IT_TRUE;
@@ -242,19 +246,22 @@ static void query_count(struct verbs_queue *queue, uint64_t *posted, uint64_t *d
     *done += retired;
 }
 
-/* Numbers that the queues have anyway: the device moves the data, and polls are not counted. */
+/*
+ * Derived from numbers that the queues have anyway: the device moves the data, and polls are not
+ * counted.
+ */
 void verbs_ep_counters(struct ual_ep *ual, struct itx_ep_counters *counters)
 {
     struct verbs_ep *ep = verbs_ep_of(ual);
 
     query_count(&ep->sq, &counters->requests_posted, &counters->requests_done);
     query_count(&ep->rq, &counters->receives_posted, &counters->receives_done);
-    counters->requests_ended = counters->requests_done; /* nobody knows before it is polled */
+    counters->requests_ended = counters->requests_done; /* unknown until it is polled */
 }
 
 bool verbs_device_is_own(const struct verbs_ia *ia, const struct rdma_cm_id *id)
 {
-    /* librdmacm has opened it by itself: not the same context, perhaps not the same list. */
+    /* librdmacm opens devices itself: another context, and perhaps another device list. */
     return id->verbs && strcmp(ibv_get_device_name(id->verbs->device),
                                ibv_get_device_name(ia->context->device)) == 0;
 }

@@ -8,7 +8,7 @@
 
 struct verbs_sigpipe {
     sigset_t before; /* the thread's mask */
-    bool pending;    /* a SIGPIPE was, which is not the device's */
+    bool pending;    /* a SIGPIPE was pending before the call, and is not the device's */
 };
 
 static sigset_t sigpipe_only(void)
@@ -27,13 +27,13 @@ static struct verbs_sigpipe sigpipe_block(void)
     sigset_t pending;
 
     (void)pthread_sigmask(SIG_BLOCK, &only, &guard.before);
-    /* Only a thread that blocks the signal can have one that waits. */
+    /* Only a thread that blocks the signal can have it pending. */
     if (sigismember(&guard.before, SIGPIPE) == 1 && sigpending(&pending) == 0)
         guard.pending = sigismember(&pending, SIGPIPE) == 1;
     return guard;
 }
 
-/* Takes away the signal that the call has raised, and keeps errno. */
+/* Removes the signal that the call has raised. Keeps errno. */
 static void sigpipe_restore(const struct verbs_sigpipe *guard)
 {
     static const struct timespec at_once;

@@ -12,7 +12,7 @@ const char *verbs_limit_text(int error, char text[VERBS_LIMIT_TEXT])
     struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
 
     text[0] = '\0';
-    (void)getrlimit(RLIMIT_MEMLOCK, &limit); /* of no weight */
+    (void)getrlimit(RLIMIT_MEMLOCK, &limit); /* if this fails, no limit is reported */
     if (limit.rlim_cur != RLIM_INFINITY && (error == ENOMEM || error == EAGAIN))
         (void)snprintf(text, VERBS_LIMIT_TEXT, " (limit of locked memory: %llu KiB)",
                        (unsigned long long)limit.rlim_cur / 1024); /* fits */
@@ -83,14 +83,20 @@ static void memory_log(const struct verbs_ia *ia, it_length_t length, int error)
               verbs_limit_text(error, limit));
 }
 
-/* NULL with errno. Without IBV_ACCESS_MW_BIND in *access no window can be opened on it. */
+/*
+ * Returns NULL with errno set on failure. Clears IBV_ACCESS_MW_BIND in *access if no window can be
+ * linked to the region.
+ */
 static struct ibv_mr *memory_try(const struct vp_lmr_info *info, struct ual_pz *pz,
                                  unsigned *access)
 {
     struct ibv_mr *mr = ibv_reg_mr(verbs_pz_of(pz)->pd, info->addr, info->length, *access);
     bool bad_memory = !mr && (errno == EFAULT || errno == EACCES);
 
-    /* Kernels want to write to all that may have windows, whatever those would allow. */
+    /*
+     * Kernels require write access for memory that may have windows, whatever the windows would
+     * allow.
+     */
     if (!bad_memory || !(*access & IBV_ACCESS_MW_BIND) || (*access & IBV_ACCESS_LOCAL_WRITE))
         return mr;
     *access &= ~(unsigned)IBV_ACCESS_MW_BIND;
@@ -143,7 +149,7 @@ void verbs_lmr_destroy(struct ual_lmr *ual)
     memory_deregister(ual, verbs_lmr_of((it_lmr_handle_t)(void *)ual)->mr);
 }
 
-/* Registered anew, so with a new key: not all devices can change what there is. */
+/* Registers the memory again, which gives a new key: not all devices can change a registration. */
 it_status_t verbs_lmr_modify(struct ual_lmr *ual, struct ual_pz *pz, it_mem_priv_t privs)
 {
     struct ibv_mr *old = verbs_lmr_of((it_lmr_handle_t)(void *)ual)->mr;

@@ -7,19 +7,19 @@
 
 struct verbs_pz {
     struct ibv_pd *pd;
-    struct ibv_mr *empty_mr; /* with .zero_segments: of .empty */
+    struct ibv_mr *empty_mr; /* with .zero_segments: registers .empty */
     unsigned char empty[8];
 };
 
-/* The member that a segment needs comes first. */
+/* lkey comes first: each segment needs it. */
 struct verbs_lmr {
     uint32_t lkey;
-    /* For data that is sent from within a post: the device does not check it. */
+    /* For inline data, which the post reads and the device does not check. */
     uintptr_t addr;
     uint64_t length;
     struct ibv_pd *pd;
     struct ibv_mr *mr;
-    bool has_windows; /* RMRs can be linked to it */
+    bool has_windows; /* windows can be linked to it */
 };
 
 static inline struct verbs_lmr *verbs_lmr_of(it_lmr_handle_t handle)
@@ -34,7 +34,10 @@ static inline struct verbs_pz *verbs_pz_of(struct ual_pz *pz)
 
 #define VERBS_LIMIT_TEXT 64
 
-/* Of a shortage: the limit of locked memory, if there is one, to be put behind the error. */
+/*
+ * After a shortage: returns the limit of locked memory, if there is one, as a suffix for the error
+ * text.
+ */
 const char *verbs_limit_text(int error, char text[VERBS_LIMIT_TEXT]);
 it_status_t verbs_pz_create(struct ual_pz *ual);
 void verbs_pz_destroy(struct ual_pz *ual);

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * RMRs: memory windows of type 2, which belong to the QP they are linked on and so are narrow, and
- * of type 1, which belong to the PD and are wide. Linking and unlinking are requests; what they do
- * is in the books when they complete. The note of such a request lies beside its slot.
+ * RMRs as memory windows. Windows of type 2 belong to the QP on which they are linked, and so are
+ * narrow. Windows of type 1 belong to the PD, and are wide. Linking and unlinking are requests; the
+ * RMR's state changes when they complete. Each such request has a note beside its slot.
  *
- * A narrow window is opened once per key: one that is open is closed by the same post that opens it
- * anew, and one that was opened on another QP is exchanged. A wide one is moved by any QP, and the
- * device chooses its key. When a request has failed nobody knows which key a window has and whether
- * it is open, so the next link exchanges it, and an unlink lets go of it.
+ * A narrow window is opened once per key. If it is open, the post that opens it again closes it
+ * first; if it was opened on another QP, the RMR gets a new window. A wide window can be moved by
+ * any QP, and the device chooses its key. After a failed request the window's key and state are
+ * unknown, so the next link replaces the window, and an unlink drops it.
  */
 #include "vp/verbs/memory/verbs_rmr.h"
 
 #include <errno.h>
 #include <string.h>
 
-static _Atomic uint64_t rmr_serials; /* of the process: memory of an RMR may become another's */
+/* Process-wide, since the memory of an RMR may become that of another one. */
+static _Atomic uint64_t rmr_serials;
 
 /* ---------------------------------------------------------------- the window */
 
@@ -37,7 +38,7 @@ static void rmr_free_window(struct verbs_ia *ia, struct ibv_mw *mw)
     verbs_warn_unless_removed(ia, "a memory window cannot be freed", ibv_dealloc_mw(mw));
 }
 
-/* With the lock. The next link gets another. */
+/* Called with the lock. The next link makes a new window. */
 static void rmr_drop_window_locked(struct verbs_rmr *rmr)
 {
     if (rmr->mw)
@@ -56,7 +57,7 @@ void verbs_rmr_leave(struct verbs_ia *ia, uint32_t qp_num)
     (void)pthread_mutex_unlock(&ia->rmr_lock);
 }
 
-/* The type asked for, or the narrow one if the device has it. */
+/* Returns the type asked for; for the default, the narrow type if the device has it. */
 static it_rmr_type_t rmr_type(const struct verbs_ia *ia, struct ual_rmr *ual)
 {
     struct vp_rmr_info info;
@@ -67,7 +68,7 @@ static it_rmr_type_t rmr_type(const struct verbs_ia *ia, struct ual_rmr *ual)
     return ia->attributes.rmr_types & IT_RMR_TYPE_NARROW ? IT_RMR_TYPE_NARROW : IT_RMR_TYPE_WIDE;
 }
 
-/* A wide window is closed by linking nothing of something. */
+/* Registers memory for closing a wide window: a link to length 0 of that memory closes it. */
 static it_status_t rmr_open_ground(struct verbs_rmr *rmr, struct ual_rmr *ual)
 {
     struct vp_rmr_info info;
@@ -106,7 +107,7 @@ err_ground:
     return IT_ERR_RESOURCES;
 }
 
-/* With the lock. What the books say ends. */
+/* Called with the lock. Clears the RMR's state and releases what it holds. */
 static void rmr_let_go_locked(struct verbs_rmr *rmr)
 {
     if (!rmr->state.lmr)
@@ -118,7 +119,7 @@ static void rmr_let_go_locked(struct verbs_rmr *rmr)
     rmr->ep = NULL;
 }
 
-/* Requests that are under way find it gone by its serial number. */
+/* Requests under way notice by the serial number that the RMR is gone. */
 void verbs_rmr_destroy(struct ual_rmr *ual)
 {
     struct verbs_rmr *rmr = verbs_rmr_of(ual);
@@ -131,7 +132,7 @@ void verbs_rmr_destroy(struct ual_rmr *ual)
     rmr_let_go_locked(rmr);
     (void)pthread_mutex_unlock(&ia->rmr_lock);
     if (rmr->ground)
-        (void)ibv_dereg_mr(rmr->ground); /* fails with a device that is gone: freed */
+        (void)ibv_dereg_mr(rmr->ground); /* fails if the device is gone, but frees it */
     rmr->ground = NULL;
 }
 
@@ -153,7 +154,7 @@ it_handle_t verbs_rmr_invalidated(struct verbs_ia *ia, uint32_t key)
         if (!rmr->state.lmr || rmr->state.key != key)
             continue;
         rmr_let_go_locked(rmr);
-        rmr->is_open = rmr->last_key != key; /* a link behind it may be under way */
+        rmr->is_open = rmr->last_key != key; /* a later link may be under way */
         handle = (it_handle_t)rmr->ual;
         break;
     }
@@ -168,7 +169,7 @@ static struct verbs_link *link_of_slot(const struct verbs_slot *slot)
     return &slot->queue->links[slot - slot->queue->slots];
 }
 
-/* False: an object is just being freed. A wide window is of no EP. */
+/* Returns false if an object is being freed. A wide window holds no EP. */
 static bool link_hold(struct verbs_ep *ep, struct ual_lmr *lmr, bool wide)
 {
     if (!verbs_host->hold(lmr))
@@ -199,7 +200,7 @@ static unsigned link_access(it_mem_priv_t privs)
     return access;
 }
 
-/* With the lock. The window for the link: that of the RMR, or a new one. NULL: there is none. */
+/* Called with the lock. Returns the RMR's window, or a new one for the link; NULL without one. */
 static struct ibv_mw *link_window_locked(const struct verbs_ep *ep, const struct verbs_rmr *rmr)
 {
     bool elsewhere = rmr->is_open && !rmr->wide && rmr->qp_num != ep->qp->qp_num;
@@ -209,7 +210,7 @@ static struct ibv_mw *link_window_locked(const struct verbs_ep *ep, const struct
     return rmr_new_window(rmr->ual);
 }
 
-/* With the lock. What is posted is for that window. */
+/* Called with the lock. The request has been posted for that window. */
 static void link_take_window_locked(struct verbs_ep *ep, struct verbs_rmr *rmr, struct ibv_mw *mw)
 {
     if (mw != rmr->mw)
@@ -220,7 +221,7 @@ static void link_take_window_locked(struct verbs_ep *ep, struct verbs_rmr *rmr, 
     rmr->qp_num = ep->qp->qp_num;
 }
 
-/* A window that is open is closed first. */
+/* Closes the window first if it is open. */
 static int narrow_post(struct verbs_ep *ep, struct verbs_slot *slot, struct verbs_rmr *rmr,
                        struct ibv_mw *mw, struct ibv_mw_bind_info info, unsigned flags)
 {
@@ -237,19 +238,19 @@ static int narrow_post(struct verbs_ep *ep, struct verbs_slot *slot, struct verb
         .opcode = IBV_WR_LOCAL_INV,
         .send_flags = flags,
         .invalidate_rkey = mw->rkey,
-        .wr_id = (uintptr_t)slot, /* only if it fails, and then the other is flushed */
+        .wr_id = (uintptr_t)slot, /* reported only if it fails; the other one is then flushed */
     };
     struct ibv_send_wr *bad;
     int error = ep->sq.post.send(ep->qp, closes ? &close : &open, &bad);
 
     if (error == 0)
-        mw->rkey = key; /* by which the next post names it */
+        mw->rkey = key; /* the key that the next post uses */
     else if (closes && bad == &open)
-        rmr->is_unsure = true; /* it is closed, and stays so */
+        rmr->is_unsure = true; /* it has been closed, and stays so */
     return error;
 }
 
-/* Of an LMR, or of nothing: length 0. */
+/* Links the window to part of an LMR; with length 0, to nothing. */
 static int wide_post(struct verbs_ep *ep, struct verbs_slot *slot, struct ibv_mw *mw,
                      struct ibv_mw_bind_info info, unsigned flags)
 {
@@ -259,7 +260,7 @@ static int wide_post(struct verbs_ep *ep, struct verbs_slot *slot, struct ibv_mw
     return ibv_bind_mw(ep->qp, mw, &bind);
 }
 
-/* With the lock. A post that fails leaves the RMR as it was. */
+/* Called with the lock. A post that fails leaves the RMR unchanged. */
 static it_status_t link_post_locked(struct verbs_ep *ep, struct verbs_slot *slot,
                                     struct verbs_rmr *rmr, const struct vp_link *link,
                                     unsigned flags, int *error)
@@ -282,12 +283,12 @@ static it_status_t link_post_locked(struct verbs_ep *ep, struct verbs_slot *slot
     return IT_SUCCESS;
 }
 
-/* Something has to complete in its turn. */
+/* Posts an empty request, so that the call completes in order. */
 static int nothing_post(struct verbs_ep *ep, struct verbs_slot *slot, unsigned flags)
 {
     struct ibv_send_wr wr = {
         .wr_id = (uintptr_t)slot,
-        .opcode = IBV_WR_RDMA_WRITE, /* of nothing */
+        .opcode = IBV_WR_RDMA_WRITE, /* of no octets */
         .send_flags = flags | IBV_SEND_SIGNALED,
     };
     struct ibv_send_wr *bad;
@@ -295,7 +296,7 @@ static int nothing_post(struct verbs_ep *ep, struct verbs_slot *slot, unsigned f
     return ep->sq.post.send(ep->qp, &wr, &bad);
 }
 
-/* With the lock. A post that fails leaves the RMR as it was. */
+/* Called with the lock. A post that fails leaves the RMR unchanged. */
 static int unlink_post_locked(struct verbs_ep *ep, struct verbs_slot *slot, struct verbs_rmr *rmr,
                               unsigned flags)
 {
@@ -309,7 +310,10 @@ static int unlink_post_locked(struct verbs_ep *ep, struct verbs_slot *slot, stru
     struct ibv_send_wr *bad;
     int error;
 
-    /* Closed already, perhaps by a peer, which is legal; or freeing the window closes it. */
+    /*
+     * The window is closed already, perhaps by a peer, which is legal; or dropping the window
+     * closes it.
+     */
     if (rmr->is_unsure || !rmr->is_open || (!rmr->wide && rmr->qp_num != ep->qp->qp_num)) {
         error = nothing_post(ep, slot, flags);
         if (error == 0 && (rmr->is_unsure || rmr->is_open))
@@ -326,7 +330,7 @@ static int unlink_post_locked(struct verbs_ep *ep, struct verbs_slot *slot, stru
     return error;
 }
 
-/* With the lock. .mw tells that the device has the request. */
+/* Called with the lock. .mw is set if the device has the request. */
 static void link_note(struct verbs_slot *slot, const struct vp_link *link, struct ibv_mw *mw)
 {
     struct verbs_link *note = link_of_slot(slot);
@@ -344,7 +348,7 @@ static void link_note(struct verbs_slot *slot, const struct vp_link *link, struc
         };
 }
 
-/* With the lock. */
+/* Called with the lock. */
 static it_status_t link_request_locked(struct verbs_ep *ep, struct verbs_slot *slot,
                                        const struct vp_request *request, int *error)
 {
@@ -386,14 +390,17 @@ it_status_t verbs_link_request(struct verbs_ep *ep, struct verbs_slot *slot,
     return status;
 }
 
-/* A link that has failed lets go of what it would have held. */
+/* A failed link releases what it would have held. */
 void verbs_link_done(struct verbs_slot *slot, bool executed)
 {
     struct verbs_link *note = link_of_slot(slot);
     struct verbs_ep *ep = slot->queue->ep;
     struct verbs_rmr *rmr;
 
-    /* The device may be done before whoever posts has made the note, which is under this lock. */
+    /*
+     * The device may complete the request before the posting thread has written the note, which it
+     * does under this lock.
+     */
     (void)pthread_mutex_lock(&ep->ia->rmr_lock);
     rmr = note->rmr;
     if (!rmr)

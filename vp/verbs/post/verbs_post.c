@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Posting on an EP. A queue has a lock of its own, which keeps slots and the device's queue in the
- * same order; nothing else is shared, allocated or looked up.
+ * Posting on an EP. Each queue has its own lock, which keeps slots and the device's queue in the
+ * same order. Nothing else is shared, allocated or looked up.
  */
 #include "vp/verbs/post/verbs_posting.h"
 
@@ -10,7 +10,7 @@
 
 #include <errno.h>
 
-/* Longer segments of receives are legal: no message fills more of them. */
+/* A receive's segment may be longer, but no message fills more of it. */
 #define POST_SEGMENT_MAX UINT32_C(0x7fffffff)
 
 /* ---------------------------------------------------------------- segments */
@@ -25,9 +25,8 @@ static inline void post_segment(struct ibv_sge *sge, const it_lmr_triplet_t *fro
 }
 
 /*
- * Empty ones are left out, as they come to nothing: to some devices a length of 0 is the largest,
- * and siw's kernel follows a null pointer where an empty segment of a Send or Write stands beside
- * others.
+ * Leaves empty segments out. Some devices take a length of 0 as the largest, and siw's kernel
+ * dereferences a null pointer if a Send or Write has an empty segment beside others.
  */
 static inline int post_segments(struct ibv_sge *sges, const it_lmr_triplet_t *from, size_t count)
 {
@@ -41,7 +40,7 @@ static inline int post_segments(struct ibv_sge *sges, const it_lmr_triplet_t *fr
     return used;
 }
 
-/* The post itself reads data that goes with the request: it must lie in its region. */
+/* Returns true if the data lies in its regions: for inline data the post itself reads it. */
 static bool post_may_inline(const struct verbs_ep *ep, const struct vp_request *request)
 {
     for (size_t i = 0; i < request->segment_count; i++) {
@@ -69,7 +68,7 @@ static const struct {
     [VP_RMR_UNLINK] = {IBV_WR_LOCAL_INV, IT_RMR_LINK_CMPL_EVENT},
     [VP_FETCH_ADD] = {IBV_WR_ATOMIC_FETCH_AND_ADD, IT_DTO_FETCH_ADD_CMPL_EVENT},
     [VP_CMP_SWAP] = {IBV_WR_ATOMIC_CMP_AND_SWP, IT_DTO_CMP_SWAP_CMPL_EVENT},
-    [VP_SWAP] = {IBV_WR_SEND, (it_event_type_t)0}, /* not served */
+    [VP_SWAP] = {IBV_WR_SEND, (it_event_type_t)0}, /* not supported */
     [VP_SENDTO] = {IBV_WR_SEND, IT_DTO_SEND_CMPL_EVENT},
 };
 
@@ -120,13 +119,13 @@ static inline void post_fill(const struct verbs_ep *ep, struct ibv_send_wr *wr,
         break;
     case VP_RDMA_READ:
         post_fill_rdma(wr, request);
-        /* siw answers Reads in order, and knows no fence for them. */
+        /* siw answers Reads in order, and has no fence for them. */
         if (ep->ia->quirks.is_siw)
             wr->send_flags &= ~(unsigned)IBV_SEND_FENCE;
         break;
     case VP_SEND_UNLINK:
         wr->invalidate_rkey = (uint32_t)request->rmr_context;
-        wr->wr.rdma.rkey = (uint32_t)request->rmr_context; /* where libsiw looks */
+        wr->wr.rdma.rkey = (uint32_t)request->rmr_context; /* libsiw reads the key here */
         break;
     case VP_FETCH_ADD:
     case VP_CMP_SWAP:
@@ -142,7 +141,7 @@ static inline void post_fill(const struct verbs_ep *ep, struct ibv_send_wr *wr,
     case VP_RMR_UNLINK:
     case VP_SWAP:
     case VP_INVALIDATE:
-        break; /* not served, or verbs_rmr.c */
+        break; /* not supported, or posted by verbs_rmr.c */
     }
 }
 
@@ -161,7 +160,7 @@ static inline unsigned post_flags(const struct verbs_ep *ep, const struct vp_req
     return flags;
 }
 
-/* One of every signal_every requests tells that all before it are done. */
+/* One of every signal_every requests is signalled: then all earlier ones are done too. */
 static inline bool post_signals(struct verbs_queue *queue, const struct vp_request *request)
 {
     bool overtaken = queue->ep->ia->quirks.reads_overtaken && request->opcode == VP_RDMA_READ;
@@ -193,8 +192,8 @@ static int post_to_device(struct verbs_ep *ep, struct verbs_slot *slot,
 }
 
 /*
- * What a request fails with that the device does not get: without an ORD it may wait for ever, and
- * of a key it would look at 32 bits only.
+ * Returns the error of a request that must not reach the device. Without an ORD it might wait for
+ * ever, and of a long key the device would use only 32 bits.
  */
 static enum ibv_wc_status post_refused(const struct verbs_ep *ep, const struct vp_request *request)
 {
@@ -307,7 +306,7 @@ post_recv_kind(struct ual_ep *ual, const it_lmr_triplet_t *segments, size_t coun
     slot = &queue->slots[queue->tail & queue->mask];
     slot->cookie = cookie;
     slot->number = queue->tail;
-    /* A peer may have solicited the event: the completion does not tell. */
+    /* A peer may have solicited the event, but the completion does not show that. */
     slot->what = ((unsigned)flags & VERBS_FLAGS) | IT_NOTIFY_FLAG | VERBS_RECEIVE;
     slot->what |= datagram ? VERBS_DATAGRAM | verbs_event_bits(IT_DTO_UD_RECV_CMPL_EVENT)
                            : verbs_event_bits(IT_DTO_RC_RECV_CMPL_EVENT);

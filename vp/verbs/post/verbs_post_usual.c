@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Fast path for the common post: one segment of memory of the EP's own PZ, no flag but
- * IT_COMPLETION_FLAG and IT_NOTIFY_FLAG, on a queue that no other thread posts on, with room, whose
- * QP works. Any other post takes the general path (vp_host.entries) as if it had not been here.
+ * The fast path for usual posts: one segment of memory of the EP's own PZ, no flag except
+ * IT_COMPLETION_FLAG and IT_NOTIFY_FLAG, on a queue with room on which no other thread is posting,
+ * and whose QP works. Any other post takes the general path (vp_host.entries) unchanged.
  *
- * A queue keeps the LMR of its last post of one segment: the same handle with the same number is
- * the same LMR, and live.
+ * A queue caches the LMR of its last post of one segment: the same handle with the same number
+ * means the same LMR, still live.
  */
 #include "vp/verbs/post/verbs_posting.h"
 
 #include "vp/verbs/device/verbs_sigpipe.h"
 
-/* Longer segments of receives are legal, and shortened. */
+/* A receive's segment may be longer, and is shortened. */
 #define USUAL_RECEIVE_MAX   UINT32_C(0x7fffffff)
 #define USUAL_RECEIVE_FLAGS ((unsigned)IT_COMPLETION_FLAG | (unsigned)IT_NOTIFY_FLAG)
 
@@ -21,14 +21,14 @@
 
 /* A kind of request. */
 struct usual_kind {
-    enum verbs_usual plain, inlined; /* the same: its data never goes with the request */
+    enum verbs_usual plain, inlined; /* equal if the data is never sent inline */
     it_event_type_t event;
 };
 
 enum usual_outcome {
     USUAL_POSTED,
-    USUAL_GENERAL, /* takes the general path */
-    USUAL_LOCKED   /* the same once the lock is dropped */
+    USUAL_GENERAL, /* take the general path */
+    USUAL_LOCKED   /* the same, after dropping the lock */
 };
 
 /* The arguments of a post. */
@@ -41,7 +41,7 @@ struct usual_post {
     it_rmr_context_t rmr_context;
 };
 
-/* vp_layout.area[VP_EP], which is read for each post. */
+/* vp_layout.area[VP_EP], which every post reads. */
 static size_t usual_area;
 
 void verbs_usual_set_layout(const struct vp_layout *layout)
@@ -56,7 +56,7 @@ USUAL_INLINE struct verbs_ep *usual_ep(it_ep_handle_t handle)
 
 /* ---------------------------------------------------------------- the LMR of the last post */
 
-/* No program has this handle: the first post looks closer, also at none. */
+/* Sets a handle that no program has, so that the next post takes the general path. */
 static void usual_forget_lmr(struct verbs_queue *queue)
 {
     queue->lmr = (it_lmr_handle_t)(void *)queue;
@@ -114,13 +114,13 @@ void verbs_usual_remember(struct verbs_queue *queue, it_lmr_handle_t handle)
 
 /* ---------------------------------------------------------------- one post */
 
-/* As far as is known: the general path looks again. */
+/* By the room last read; the general path reads it again. */
 USUAL_INLINE bool usual_has_room(const struct verbs_queue *queue)
 {
     return USUAL_LIKELY(queue->tail != queue->room_end);
 }
 
-/* Drops the lock. Returns the functions to go on with: these again, where there is room now. */
+/* Drops the lock. Returns the functions to go on with: the usual ones if there is room by now. */
 USUAL_COLD const struct base_entries *usual_give_up(struct verbs_queue *queue)
 {
     uint32_t room_end = queue->room_end;
@@ -139,7 +139,7 @@ USUAL_COLD it_status_t usual_wake(struct verbs_queue *queue)
     return IT_SUCCESS;
 }
 
-/* Drops the lock; posted, unless error. */
+/* Drops the lock. The request has been posted unless error is set. */
 USUAL_INLINE it_status_t usual_end(struct verbs_queue *queue, int error)
 {
     if (!USUAL_LIKELY(error == 0))
@@ -149,8 +149,8 @@ USUAL_INLINE it_status_t usual_end(struct verbs_queue *queue, int error)
 }
 
 /*
- * The prepared request by length. NULL: too long, or a closer look must tell whether data that goes
- * with the request itself lies in its region.
+ * Chooses the prepared request by length. Returns NULL if the length is too long, or if the general
+ * path must check whether inline data lies in its region.
  */
 USUAL_INLINE struct ibv_send_wr *usual_choose(struct verbs_queue *queue, struct usual_kind kind,
                                               uintptr_t addr, uint64_t length)
@@ -162,7 +162,7 @@ USUAL_INLINE struct ibv_send_wr *usual_choose(struct verbs_queue *queue, struct 
     return USUAL_LIKELY(length <= queue->payload_max) ? &queue->usual_wr.send[kind.plain] : NULL;
 }
 
-/* Posts, and sets *status, or says that the request is not a common one. */
+/* Posts and sets *status, or returns that the request is not a usual one. */
 USUAL_INLINE enum usual_outcome usual_request(struct verbs_queue *queue, struct usual_kind kind,
                                               struct usual_post post, it_status_t *status)
 {
@@ -171,13 +171,13 @@ USUAL_INLINE enum usual_outcome usual_request(struct verbs_queue *queue, struct 
     uint64_t length;
     uint32_t number;
 
-    /* No other flag, one segment, and a key of a device, which has 32 bits. */
+    /* Passes only one segment, no other flag, and a key of 32 bits. */
     if (post.rmr_context >> 32 | (post.count - 1) |
         (((unsigned)post.flags - (unsigned)IT_COMPLETION_FLAG) & ~(unsigned)IT_NOTIFY_FLAG))
         return USUAL_GENERAL;
     if (!USUAL_LIKELY(post.segments != NULL) || !base_lock_try(&queue->lock))
         return USUAL_GENERAL;
-    /* A Read without an ORD might wait for ever. */
+    /* Without an ORD a Read might wait for ever. */
     if (!usual_is_same_lmr(queue, post.segments->lmr) || !usual_has_room(queue) ||
         (kind.event == IT_DTO_RDMA_READ_CMPL_EVENT && !USUAL_LIKELY(queue->may_read)))
         return USUAL_LOCKED;
@@ -188,7 +188,7 @@ USUAL_INLINE enum usual_outcome usual_request(struct verbs_queue *queue, struct 
     wr = usual_choose(queue, kind, queue->sge.addr, length);
     if (!USUAL_LIKELY(wr != NULL))
         return USUAL_LOCKED;
-    /* Stores that a compiler might put together stand apart. */
+    /* The order of these stores keeps the compiler from merging them. */
     slot = &queue->slots[number & queue->mask];
     slot->number = number;
     slot->cookie = post.cookie;
@@ -205,7 +205,7 @@ USUAL_INLINE enum usual_outcome usual_request(struct verbs_queue *queue, struct 
 
 /* ---------------------------------------------------------------- the posts */
 
-/* The call of the API by its event. */
+/* Calls the function of the API that has this event. */
 USUAL_INLINE it_status_t usual_go_on(const struct base_entries *entries, it_ep_handle_t handle,
                                      it_event_type_t event, struct usual_post post)
 {
@@ -296,7 +296,7 @@ static it_status_t usual_post_recv(it_handle_t handle, const it_lmr_triplet_t *s
     slot = &queue->slots[queue->tail & queue->mask];
     slot->cookie = cookie;
     slot->number = queue->tail;
-    /* A peer may have solicited the event: the completion does not tell. */
+    /* A peer may have solicited the event, but the completion does not show that. */
     slot->what = (unsigned)flags | IT_NOTIFY_FLAG | VERBS_RECEIVE |
                  verbs_event_bits(IT_DTO_RC_RECV_CMPL_EVENT);
     queue->sge.addr = (uintptr_t)segments->addr.abs;
@@ -307,7 +307,7 @@ static it_status_t usual_post_recv(it_handle_t handle, const it_lmr_triplet_t *s
 
 static it_status_t usual_no_dequeue(it_evd_handle_t evd, it_event_t *event)
 {
-    return verbs_host->entries->dequeue(evd, event); /* an EP is none */
+    return verbs_host->entries->dequeue(evd, event); /* an EP is no EVD */
 }
 
 const struct base_entries verbs_ep_entries = {

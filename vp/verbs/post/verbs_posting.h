@@ -14,13 +14,18 @@ bool verbs_queue_make(struct verbs_queue *queue, struct verbs_ep *ep, size_t dep
                       bool is_receive);
 void verbs_queue_free(struct verbs_queue *queue);
 
-/* With the queue's lock: whether posts go straight to the device, and how many at least. */
+/*
+ * Called with the queue's lock. Sets whether usual posts go straight to the device, and their room.
+ */
 void verbs_queue_refresh(struct verbs_queue *queue);
 
-/* With the queue's lock, which is dropped; the slot is filled in, the device has returned error. */
+/*
+ * Called with the queue's lock, which it drops. The slot is filled in; error is the device's
+ * result.
+ */
 it_status_t verbs_queue_finish(struct verbs_queue *queue, int error);
 
-/* Fills in the members that common posts share. Nobody posts. */
+/* Fills in the members that usual posts share. No thread posts yet. */
 void verbs_usual_init(struct verbs_queue *queue);
 
 /* ---------------------------------------------------------------- verbs_post.c and _usual.c */
@@ -28,16 +33,16 @@ void verbs_usual_init(struct verbs_queue *queue);
 int verbs_segments(struct ibv_sge *sges, const it_lmr_triplet_t *from, size_t count);
 extern const struct vp_ep_ops verbs_ep_ops, verbs_ud_ops;
 
-/* The posts themselves, as long as they are usual (verbs_post_usual.c). */
+/* The fast path of posts (verbs_post_usual.c). */
 extern const struct base_entries verbs_ep_entries;
 
-/* Once, before there is an EP. */
+/* Called once, before there is an EP. */
 void verbs_usual_set_layout(const struct vp_layout *layout);
 
-/* By the EP's attributes; with the lock, or while nobody posts. */
+/* Sets the limits from the EP's attributes; with the lock, or while no thread posts. */
 void verbs_usual_set_limits(struct verbs_ep *ep);
 
-/* With the lock, from the general path: the next post of this LMR may be a common one. */
+/* Called with the lock by the general path: the next post from this LMR may take the fast path. */
 void verbs_usual_remember(struct verbs_queue *queue, it_lmr_handle_t handle);
 void verbs_usual_set_qp(struct verbs_ep *ep, struct ibv_qp *qp);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Work queues: slots, and what usual posts have in common. */
+/* Work queues: slots, and the prepared members of usual posts. */
 #include "vp/verbs/post/verbs_posting.h"
 
 #include "vp/verbs/complete/verbs_complete.h"
@@ -65,7 +65,10 @@ bool verbs_queue_is_full(const struct verbs_queue *queue)
            queue->depth;
 }
 
-/* Nothing else gives slots back that have no event. The lock is held, and again on return. */
+/*
+ * Polls, since only that frees the slots of posts without events. The lock is held on entry and on
+ * return, and dropped in between.
+ */
 bool verbs_queue_make_room(struct verbs_queue *queue)
 {
     base_lock_drop(&queue->lock);
@@ -74,14 +77,14 @@ bool verbs_queue_make_room(struct verbs_queue *queue)
     return !verbs_queue_is_full(queue);
 }
 
-/* The post is complete: it may be flushed. */
+/* The post is complete and may be flushed from now on. */
 static void queue_publish(struct verbs_queue *queue)
 {
     queue->tail++;
     verbs_queue_refresh(queue);
 }
 
-/* A post is not for the device: from here on nothing reaches it, and the connection ends. */
+/* The device has refused a post: from here on nothing reaches it, and the connection ends. */
 static void queue_fail(struct verbs_queue *queue, int error)
 {
     verbs_log(VP_LOG_INFO, "ep %p: a post is refused: %s", (void *)queue->ep->ual, strerror(error));
@@ -91,7 +94,7 @@ static void queue_fail(struct verbs_queue *queue, int error)
     verbs_host->task_submit(queue->ep->failed);
 }
 
-/* The lock is dropped; the slot is filled in. */
+/* Drops the lock. The slot is filled in. */
 it_status_t verbs_queue_finish(struct verbs_queue *queue, int error)
 {
     bool local;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Shared receive queues. Receives complete in any order, on any EP: a slot is free as soon as its
- * completion has been looked at. Slots are used in turn, so the next one is nearly always free.
+ * Shared receive queues. Receives complete in any order, on any EP, and a slot is free as soon as
+ * its completion has been polled. Slots are used in turn, so the next one is nearly always free.
  */
 
 #include "vp/verbs/post/verbs_posting.h"
@@ -16,7 +16,7 @@ static struct verbs_srq_slot *srq_free_slot(struct verbs_srq *srq)
         struct verbs_srq_slot *slot = &srq->slots[srq->cursor];
 
         srq->cursor = srq->cursor + 1 < srq->depth ? srq->cursor + 1 : 0;
-        /* Pairs with the release of who has taken the completion. */
+        /* Pairs with the release store of the thread that has taken the completion. */
         if (!atomic_load_explicit(&slot->busy, memory_order_acquire))
             return slot;
     }
@@ -122,7 +122,7 @@ static void srq_set_watermark(struct verbs_srq *srq, size_t low)
     verbs_host->srq_unlock(srq->ual);
 }
 
-/* Once per setting: the device disarms what has fired, as do we. */
+/* Fires once per setting: the device disarms the limit when it fires, and so does the provider. */
 void verbs_srq_is_low(struct verbs_srq *srq)
 {
     struct vp_srq_limits limits;
@@ -150,7 +150,10 @@ it_status_t verbs_srq_modify(struct ual_srq *ual, it_srq_param_mask_t mask,
     if (params->low_watermark > srq->depth)
         return IT_ERR_SRQ_LOW_WATERMARK;
     srq_set_watermark(srq, params->low_watermark);
-    /* The device speaks up when a receive is taken: what is too few already is for us to tell. */
+    /*
+     * The device checks its limit when a receive is taken. If there are too few receives already,
+     * the provider raises the event.
+     */
     if (params->low_watermark > atomic_load_explicit(&srq->posted, memory_order_relaxed)) {
         verbs_srq_is_low(srq);
         return IT_SUCCESS;

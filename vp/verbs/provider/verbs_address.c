@@ -16,7 +16,10 @@ static bool address_is_zero(const it_ib_gid_t *gid)
     return IN6_IS_ADDR_UNSPECIFIED(gid);
 }
 
-/* Of the local GID; with RoCE of version 2, if there is one. False: it is not that port's. */
+/*
+ * Finds the index of the local GID, preferably that of RoCE version 2. Returns false if the port
+ * does not have the GID.
+ */
 static bool address_find_index(const struct verbs_ia *ia, uint8_t port, const it_ib_gid_t *gid,
                                uint8_t *index)
 {
@@ -35,7 +38,7 @@ static bool address_find_index(const struct verbs_ia *ia, uint8_t port, const it
     return found;
 }
 
-/* Routed: with GIDs, the local one found out if it is left open. */
+/* Fills in the GIDs; finds the local one if the path leaves it open. */
 static it_status_t address_fill_route(const struct verbs_ia *ia, const it_path_t *path,
                                       struct ibv_ah_attr *attr)
 {
@@ -76,7 +79,7 @@ static it_status_t address_fill(const struct verbs_ia *ia, const it_path_t *path
     return on_ethernet || !ib->subnet_local ? address_fill_route(ia, path, attr) : IT_SUCCESS;
 }
 
-/* The device may have to ask the network for the peer's link address. */
+/* May take time: the device may have to ask the network for the peer's link address. */
 static it_status_t address_make(struct ual_address *ual, const it_path_t *path, struct ibv_ah **ah)
 {
     const struct verbs_ia *ia = verbs_ia_of(verbs_host->ia_of(ual));

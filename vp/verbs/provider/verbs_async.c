@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Asynchronous events of the device become affiliated and unaffiliated ones; on the IA's thread. */
+/*
+ * Turns asynchronous events of the device into affiliated and unaffiliated events, on the IA's
+ * thread.
+ */
 #include "vp/verbs/provider/verbs_provider.h"
 
 #include "vp/verbs/cm/verbs_cm.h"
@@ -14,13 +17,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---------------------------------------------------------------- by what they are about */
+/* ---------------------------------------------------------------- handling by object */
 
 /* The QP, and so the EP, stays until the event is acknowledged. */
 static void async_about_ep(struct verbs_ep *ep, enum ibv_event_type type)
 {
     if (ep->ud) {
-        verbs_ud_failed(ep); /* raises what it is */
+        verbs_ud_failed(ep); /* raises the event */
         return;
     }
     if (type == IBV_EVENT_COMM_EST) {
@@ -28,9 +31,9 @@ static void async_about_ep(struct verbs_ep *ep, enum ibv_event_type type)
         return;
     }
     if (ep->ia->quirks.is_siw && atomic_load_explicit(&ep->parted, memory_order_relaxed))
-        return; /* its stream was closed under what was under way: that is no failure */
+        return; /* siw closed its stream under requests: no failure after a disconnect */
     if (type == IBV_EVENT_QP_FATAL && verbs_nudge_may_have_failed(ep))
-        return; /* the peer has left: rdma_cm tells that */
+        return; /* the peer has left: rdma_cm reports that */
     if (type == IBV_EVENT_QP_FATAL)
         verbs_host->ep_raise(ep->ual, IT_ASYNC_AFF_EP_FAILURE);
     else if (type == IBV_EVENT_QP_ACCESS_ERR)
@@ -38,7 +41,7 @@ static void async_about_ep(struct verbs_ep *ep, enum ibv_event_type type)
     else if (type == IBV_EVENT_QP_REQ_ERR)
         verbs_host->ep_raise(ep->ual, IT_ASYNC_AFF_EP_L_TRANSPORT_ERROR);
     else
-        return; /* drained, migrated, last receive reached: nothing is wrong */
+        return; /* drained, migrated, last receive reached: no failure */
     verbs_cm_ep_failed(ep);
 }
 
@@ -108,7 +111,9 @@ static void async_dispatch(struct verbs_ia *ia, struct ibv_async_event *event)
 
 /* ---------------------------------------------------------------- reading them */
 
-/* libsiw prints what passes through ibv_get_async_event: it is read without. */
+/*
+ * Reads an event without ibv_get_async_event, since libsiw prints all events that pass through it.
+ */
 static bool async_read_raw(struct verbs_ia *ia, struct ibv_async_event *event)
 {
     struct ib_uverbs_async_event_desc raw;
@@ -128,7 +133,7 @@ static bool async_read_raw(struct verbs_ia *ia, struct ibv_async_event *event)
     case IBV_EVENT_DEVICE_FATAL:
         event->element.port_num = (int)raw.element;
         break;
-    default: /* the object's address, as the library gave it to the kernel */
+    default: /* the object's address, as the library passed it to the kernel */
         event->element.qp = (struct ibv_qp *)(uintptr_t)raw.element;
         break;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Connection management for the rest of the provider: opened and closed with the IA, asked about
- * an EP.
+ * Connection management for the rest of the provider: opened and closed with the IA, and called for
+ * each EP.
  */
 #include "vp/verbs/provider/verbs_cm_ep.h"
 
@@ -28,7 +28,7 @@ static void cm_leave(void *argument)
 
 void verbs_cm_ep_end(struct verbs_ep *ep)
 {
-    /* Also without a connection: the IA's thread may be about to report on the EP. */
+    /* Called without a connection too, since the IA's thread may be about to report on the EP. */
     verbs_host->ia_call(ep->ia->ual, cm_leave, ep);
     verbs_thread_wait(ep->ia->cm, ep);
 }
@@ -38,7 +38,7 @@ void verbs_cm_ep_forget(struct verbs_ep *ep)
     it_rc_only_attributes_t *rc = &verbs_host->ep_attributes(ep->ual)->srv.rc;
 
     verbs_host->ia_call(ep->ia->ual, cm_leave, ep);
-    /* From a QP of siw that has failed nothing more comes: it may be left behind. */
+    /* Nothing more comes from a failed QP of siw, so it may be left behind. */
     if (!ep->ia->quirks.late_posts_lost)
         verbs_thread_wait(ep->ia->cm, ep);
     verbs_host->ep_lock(ep->ual);
@@ -84,7 +84,10 @@ it_status_t verbs_disconnect(struct ual_ep *ual)
 
 /* ---------------------------------------------------------------- limits, counters */
 
-/* Octets that rdma_cm carries over InfiniBand behind its own header; MPA as siw has it. */
+/*
+ * Octets of private data that rdma_cm carries over InfiniBand behind its own header; for iWARP the
+ * limit of siw's MPA.
+ */
 #define CM_IB_REQUEST 56
 #define CM_IB_REPLY   196
 #define CM_IB_REJECT  148
@@ -126,7 +129,7 @@ static void cm_ready(void *argument)
 
 #define CM_NODE "/dev/infiniband/rdma_cm"
 
-/* librdmacm looks for the node elsewhere too, and tells what came of that. */
+/* librdmacm looks for the node in other places too, and returns the error of those. */
 static int cm_node_error(int error)
 {
     return faccessat(AT_FDCWD, CM_NODE, R_OK | W_OK, AT_EACCESS) == 0 ? error : errno;
@@ -142,7 +145,9 @@ static it_status_t cm_open_channel(struct verbs_cm *cm)
         verbs_warn(cm->ia, CM_NODE " cannot be opened", error);
         return error == EACCES || error == EPERM ? IT_ERR_NO_PERMISSION : IT_ERR_RESOURCES;
     }
-    /* rdma_get_cm_event may drop the event that made the channel readable. */
+    /*
+     * rdma_get_cm_event would block when the event that made the channel readable has been dropped.
+     */
     if (fcntl(cm->channel->fd, F_SETFL, O_NONBLOCK) != 0)
         return IT_ERR_RESOURCES;
     cm->watch = verbs_host->watch_start(cm->ual, cm->channel->fd, cm_ready, cm);
@@ -161,7 +166,9 @@ static void cm_free(struct verbs_cm *cm)
     free(cm);
 }
 
-/* On the IA's thread: an event of the device or of rdma_cm finds all of it, or nothing. */
+/*
+ * Runs on the IA's thread, so that an event of the device or of rdma_cm sees all of it or nothing.
+ */
 static it_status_t cm_open(void *argument)
 {
     struct verbs_cm *cm = argument;
@@ -222,7 +229,7 @@ void verbs_cm_close(struct verbs_ia *ia)
 
     if (!call.cm)
         return;
-    /* Again for those that live end first, have a thread, or are in the hands of a call. */
+    /* Repeats while connections are still ending, have a thread, or are held by a call. */
     do {
         verbs_host->ia_call(ia->ual, cm_close, &call);
         verbs_thread_wait(call.cm, NULL);

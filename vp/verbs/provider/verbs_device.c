@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Interfaces: one per device. Opening and closing an IA, what its device can do. */
+/* Interfaces, one per device. Opens and closes IAs, and finds out what their devices can do. */
 #include "vp/verbs/provider/verbs_provider.h"
 
 #include "vp/verbs/device/verbs_query.h"
@@ -23,15 +23,15 @@
 #define VERBS_CONNECT_US      UINT64_C(60000000)
 
 /*
- * libsiw takes the object whose mapping begins at a certain offset for one without a mapping, and
- * fails to make it. Offsets are given out from 0 on: a CQ that lies across that one keeps others
- * off.
+ * libsiw reads one particular mmap offset as "no mapping", and fails to create the object that gets
+ * it. Offsets are given out from 0 on, so a CQ whose mapping covers that offset keeps it from other
+ * objects.
  */
 #define VERBS_FILLER_ENTRIES 32768
 
 /* ---------------------------------------------------------------- Interfaces */
 
-/* Only those that connect reliably. */
+/* Only devices that connect reliably are Interfaces. */
 static bool device_is_known(const struct ibv_device *device)
 {
     return device->transport_type == IBV_TRANSPORT_IB ||
@@ -39,15 +39,15 @@ static bool device_is_known(const struct ibv_device *device)
 }
 
 /*
- * 0 or errno: a container sees the devices of its host, and has no nodes for them. rdma-core would
- * wait for one some seconds, in case it is just being made.
+ * Returns 0 or errno. A container sees its host's devices but has no nodes for them. rdma-core
+ * would wait some seconds for such a node, in case it is just being created.
  */
 static int device_node_error(const struct ibv_device *device, int mode)
 {
     char path[sizeof(VERBS_NODES "/") + sizeof(device->dev_name)];
 
     if (device->dev_name[0] == '\0')
-        return 0;                                                            /* not told */
+        return 0;                                                            /* unknown */
     (void)snprintf(path, sizeof(path), VERBS_NODES "/%s", device->dev_name); /* fits */
     return faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0 ? 0 : errno;
 }
@@ -79,7 +79,7 @@ size_t verbs_interfaces(it_interface_t *interfaces, size_t capacity)
     size_t count = 0;
 
     if (!devices)
-        return 0; /* also: a kernel without RDMA */
+        return 0; /* also on a kernel without RDMA */
     for (size_t i = 0; devices[i]; i++) {
         if (!device_is_served(devices[i]))
             continue;
@@ -163,7 +163,7 @@ static it_rmr_type_t device_rmr_types(const struct verbs_ia *ia)
 static uint64_t device_max_message(const struct verbs_ia *ia)
 {
     struct ibv_port_attr port;
-    uint64_t limit = UINT32_MAX; /* a completion counts in 32 bits */
+    uint64_t limit = UINT32_MAX; /* a completion has a 32-bit length */
 
     for (uint8_t number = 1; number <= ia->ports; number++) {
         if (verbs_query_port(ia, number, &port) && port.max_msg_sz < limit)
@@ -172,7 +172,7 @@ static uint64_t device_max_message(const struct verbs_ia *ia)
     return limit;
 }
 
-/* Private data, qualifiers and timeouts may be told better by verbs_cm_ep.c. */
+/* verbs_cm_ep.c may refine private data, qualifiers and timeouts. */
 static void device_fill_attributes(struct verbs_ia *ia)
 {
     const struct ibv_device_attr *device = &ia->device.orig_attr;
@@ -184,8 +184,8 @@ static void device_fill_attributes(struct verbs_ia *ia)
         .transport_type = ia->is_iwarp ? IT_IWARP_TCP_TRANSPORT : IT_IB_TRANSPORT,
         .three_way = ia->is_iwarp ? IT_FALSE : IT_TRUE,
         .srq = device->max_srq > 0 && device->max_srq_wr > 0 ? IT_TRUE : IT_FALSE,
-        .ird_modifiable = IT_TRUE, /* until it is told to the peer */
-        .enables_modifiable = ia->quirks.is_siw ? IT_FALSE : IT_TRUE, /* it looks at none */
+        .ird_modifiable = IT_TRUE, /* until the connection sends it to the peer */
+        .enables_modifiable = ia->quirks.is_siw ? IT_FALSE : IT_TRUE, /* siw ignores them */
         .rmr_types = device_rmr_types(ia),
         .narrow_unlink = device_rmr_types(ia) & IT_RMR_TYPE_NARROW ? IT_TRUE : IT_FALSE,
         .wide_unlink = device_rmr_types(ia) & IT_RMR_TYPE_WIDE ? IT_TRUE : IT_FALSE,
@@ -195,7 +195,7 @@ static void device_fill_attributes(struct verbs_ia *ia)
         .datagrams = ia->is_iwarp ? IT_FALSE : IT_TRUE,
         .immediate_bits = ia->is_iwarp ? 0 : VERBS_IMMEDIATE,
         .send_imm_receives = 1,
-        .max_request_dtos = device_count(device->max_qp_wr - 1), /* one is ours */
+        .max_request_dtos = device_count(device->max_qp_wr - 1), /* one is the provider's */
         .max_recv_dtos = device_count(device->max_qp_wr),
         .max_srq_dtos = device_count(device->max_srq_wr),
         .max_send_segments = segments,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The EP: its QP, its creation, change and end. */
+/* The EP: its QP, how it is created, modified, reset and destroyed. */
 #include "vp/verbs/provider/verbs_provider.h"
 
 #include "vp/verbs/complete/verbs_complete.h"
@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Sizes that the QP was made for. */
+/* Attributes that determined the size of the QP. */
 #define EP_SEGMENTS                                                                                \
     ((unsigned)IT_EP_PARAM_MAX_SEND_SEG | (unsigned)IT_EP_PARAM_MAX_RECV_SEG |                     \
      (unsigned)IT_EP_PARAM_MAX_RDMA_READ_SEG | (unsigned)IT_EP_PARAM_MAX_RDMA_WRITE_SEG)
@@ -20,7 +20,7 @@
     ((unsigned)IT_EP_PARAM_RDMA_RD_ENABLE | (unsigned)IT_EP_PARAM_RDMA_WR_ENABLE |                 \
      (unsigned)IT_EP_PARAM_ATOMICS_ENABLE)
 
-/* Data that goes with the request itself: the most that a device has room for is taken. */
+/* Sizes of inline data; the first one that the device accepts is used. */
 static const uint32_t ep_inline_sizes[] = {256, 128, 64, 0};
 
 /* ---------------------------------------------------------------- the QP */
@@ -30,7 +30,9 @@ static size_t ep_most(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* Also the marker and the nudges. A link may need two: the first one closes the window. */
+/*
+ * Counts the marker and nudges too. A link may need two requests: the first one closes the window.
+ */
 static uint32_t ep_device_requests(const struct verbs_ep *ep)
 {
     uint32_t limit = (uint32_t)ep->ia->device.orig_attr.max_qp_wr;
@@ -68,7 +70,7 @@ static void ep_describe_qp(const struct verbs_ep *ep, struct ibv_qp_init_attr *i
     }
 }
 
-/* NULL with errno. */
+/* Returns NULL with errno set on failure. */
 static struct ibv_qp *ep_make_qp(const struct verbs_ep *ep, struct ibv_qp_cap *cap)
 {
     struct ibv_qp_init_attr init;
@@ -94,7 +96,7 @@ static void ep_destroy_qp(const struct verbs_ep *ep, struct ibv_qp *qp)
                   verbs_host->ia_name(ep->ia->ual), qp->qp_num, strerror(error));
 }
 
-/* In INIT. */
+/* Creates a QP in INIT. */
 static it_status_t ep_new_qp(struct verbs_ep *ep, struct ibv_qp **qp_out)
 {
     struct ibv_qp_cap cap;
@@ -190,7 +192,7 @@ static it_status_t ep_make_queues(struct verbs_ep *ep, const struct vp_ep_info *
         verbs_queue_make(&ep->rq, ep, attr->max_recv_dtos, true) &&
         (!info->datagrams || verbs_ud_make(ep, (uint8_t)info->spigot_id)))
         return IT_SUCCESS;
-    ep_free_queues(ep); /* what there is of them */
+    ep_free_queues(ep); /* those that exist */
     return IT_ERR_RESOURCES;
 }
 
@@ -238,7 +240,7 @@ void verbs_ep_destroy(struct ual_ep *ual)
 {
     struct verbs_ep *ep = verbs_ep_of(ual);
 
-    /* Completions move up as far as there is room: those events stay. */
+    /* Moves completions to the EVD while it has room: those events stay. */
     verbs_source_reap(ep, &ep->sq);
     verbs_source_reap(ep, &ep->rq);
     atomic_store_explicit(&ep->ends, true, memory_order_release);
@@ -255,7 +257,7 @@ void verbs_ep_destroy(struct ual_ep *ual)
 
 /* ---------------------------------------------------------------- reset */
 
-/* The queues go on, with a new QP below. With the EP's lock. */
+/* The queues stay, with a new QP below them. Called with the EP's lock. */
 static void ep_renew_locked(struct verbs_ep *ep, struct ibv_qp *qp)
 {
     base_lock_take(&ep->sq.lock);
@@ -278,7 +280,7 @@ static void ep_renew_locked(struct verbs_ep *ep, struct ibv_qp *qp)
     base_lock_drop(&ep->sq.lock);
 }
 
-/* True: it has to be reset. Else *status is the answer. */
+/* Returns true if the EP must be reset; otherwise *status is the result. */
 static bool ep_wants_reset(const struct verbs_ep *ep, it_status_t *status)
 {
     *status = IT_SUCCESS;
@@ -299,7 +301,7 @@ static bool ep_step_reset_locked(struct verbs_ep *ep)
     return verbs_host->ep_set_ud_state_locked(ep->ual, IT_EP_STATE_UD_OPERATIONAL);
 }
 
-/* The QP is made anew: nothing of the old connection can reach the new one. */
+/* Creates a new QP, so that nothing of the old connection can reach the new one. */
 static it_status_t ep_reset(struct verbs_ep *ep)
 {
     struct ibv_qp *fresh;
@@ -333,7 +335,10 @@ it_status_t verbs_ep_reset(struct ual_ep *ual)
     struct verbs_ep *ep = verbs_ep_of(ual);
     it_status_t status;
 
-    /* Not a lock: what follows waits for the IA's thread, where a callback may be here too. */
+    /*
+     * A flag instead of a lock: the reset waits for the IA's thread, where a callback may call this
+     * too.
+     */
     if (atomic_exchange_explicit(&ep->resets, true, memory_order_acquire))
         return IT_ERR_INVALID_EP_STATE;
     status = ep_reset(ep);
@@ -374,7 +379,7 @@ static it_status_t ep_check_segments(const struct verbs_ep *ep, unsigned mask,
     return IT_SUCCESS;
 }
 
-/* While a connection is made, the QP gets them together with its next state. */
+/* While a connection is being made, the QP gets the enables together with its next state. */
 static it_status_t ep_set_enables(struct verbs_ep *ep, unsigned mask,
                                   const it_rc_only_attributes_t *to)
 {
@@ -405,7 +410,7 @@ it_status_t verbs_ep_modify_locked(struct ual_ep *ual, it_ep_param_mask_t mask,
         return verbs_ud_modify_locked(ep, changes, attr);
     if ((changes & IT_EP_PARAM_MAX_ORD) && verbs_host->ep_state(ual) != IT_EP_STATE_UNCONNECTED &&
         attr->srv.rc.rdma_read_ord != verbs_host->ep_attributes(ual)->srv.rc.rdma_read_ord)
-        return IT_ERR_OP_NOT_SUPPORTED; /* the peer knows it */
+        return IT_ERR_OP_NOT_SUPPORTED; /* the peer knows the present value */
     if (changes & EP_SEGMENTS)
         status = ep_check_segments(ep, changes, attr);
     if (status == IT_SUCCESS && (changes & EP_ENABLES))

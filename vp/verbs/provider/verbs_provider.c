@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The provider's table and how it is handed over. */
+/* The provider's table, and the entry that returns it. */
 
 #include "vp/verbs/provider/verbs_provider.h"
 
@@ -15,7 +15,7 @@
 
 static it_status_t provider_set_mpa(struct ual_ep *ep, const struct itx_mpa_params *params)
 {
-    (void)ep, (void)params; /* a device does its own MPA */
+    (void)ep, (void)params; /* the device does its own MPA */
     return IT_ERR_OP_NOT_SUPPORTED;
 }
 

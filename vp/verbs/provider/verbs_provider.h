@@ -13,7 +13,7 @@ it_status_t verbs_ep_modify_locked(struct ual_ep *ual, it_ep_param_mask_t mask,
                                    it_ep_attributes_t *attr);
 it_status_t verbs_ep_reset(struct ual_ep *ual);
 
-/* The device of that name, opened, or NULL with errno. */
+/* Opens the device of that name. Returns NULL with errno set on failure. */
 struct ibv_context *verbs_device_open(const char *name);
 size_t verbs_interfaces(it_interface_t *interfaces, size_t capacity);
 bool verbs_has_interface(const char *name);
@@ -25,10 +25,10 @@ const struct vp_attributes *verbs_ia_attributes(const struct ual_ia *ual);
 bool verbs_async_open(struct verbs_ia *ia);
 void verbs_async_close(struct verbs_ia *ia);
 
-/* On the IA's thread: the first who learns it tells. */
+/* Runs on the IA's thread. Reports the loss of the device once. */
 void verbs_device_gone(struct verbs_ia *ia);
 
-/* The IA's thread: handles what the device has said until now. */
+/* Runs on the IA's thread. Handles all pending events of the device. */
 void verbs_async_take(struct verbs_ia *ia);
 
 #endif

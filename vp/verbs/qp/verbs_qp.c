@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The QP of an EP: its states, and what that means for posts. */
+/* The QP of an EP: its states, and their effect on posts. */
 #include "vp/verbs/qp/verbs_qp.h"
 
 #include "vp/verbs/complete/verbs_complete.h"
@@ -41,7 +41,9 @@ unsigned verbs_qp_access(const struct verbs_ep *ep)
     return verbs_qp_access_of(&verbs_host->ep_attributes(ep->ual)->srv.rc);
 }
 
-/* Receives can be posted from now on. The port may be changed when it is known. */
+/*
+ * Moves the QP to INIT, so that receives can be posted. The port may be changed once it is known.
+ */
 int verbs_qp_init(const struct verbs_ep *ep, struct ibv_qp *qp)
 {
     struct ibv_qp_attr attr = {
@@ -63,7 +65,7 @@ void verbs_ep_open_locked(struct verbs_ep *ep)
     base_lock_drop(&ep->sq.lock);
 }
 
-/* From now on nothing reaches the device. True: it has requests that give no completion. */
+/* From now on nothing reaches the device. Returns true if the device has unsignalled requests. */
 bool verbs_qp_close_queue(struct verbs_queue *queue)
 {
     bool quiet;
@@ -72,7 +74,7 @@ bool verbs_qp_close_queue(struct verbs_queue *queue)
     if (!queue->local)
         queue->local_from = queue->tail;
     queue->local = true;
-    queue->open = true; /* what is posted is flushed */
+    queue->open = true; /* later posts are flushed */
     verbs_queue_refresh(queue);
     quiet = queue->quiet > 0;
     queue->quiet = 0;
@@ -80,7 +82,7 @@ bool verbs_qp_close_queue(struct verbs_queue *queue)
     return quiet;
 }
 
-/* A last request, which is flushed like all others, tells when those before it are done. */
+/* Posts a last request. It is flushed like all others and shows when the earlier ones are done. */
 static void ep_post_marker(struct verbs_ep *ep)
 {
     struct ibv_send_wr wr = {
@@ -107,7 +109,7 @@ void verbs_ep_break(struct verbs_ep *ep)
 
     (void)verbs_qp_close_queue(&ep->rq);
     error = ibv_modify_qp(ep->qp, &attr, IBV_QP_STATE);
-    if (error) /* it may have got there by itself */
+    if (error) /* it may already be in ERROR */
         verbs_log(VP_LOG_DEBUG, "ep %p: QP to ERROR: %s", (void *)ep->ual, strerror(error));
     if (quiet && !lost)
         ep_post_marker(ep);
@@ -115,7 +117,7 @@ void verbs_ep_break(struct verbs_ep *ep)
     verbs_source_flush(ep, &ep->rq, lost);
 }
 
-/* Of a queue whose completions go where the connection's events go. */
+/* Returns true if the queue's completions go to the connect EVD and are not drained yet. */
 static bool ep_awaits(const struct verbs_ep *ep, enum vp_queue side)
 {
     const struct verbs_queue *queue = side == VP_REQUESTS ? &ep->sq : &ep->rq;
@@ -147,7 +149,7 @@ void verbs_ep_report_end(struct verbs_ep *ep, const struct ual_conn_news *news)
         verbs_host->ep_report(ep->ual, news);
         return;
     }
-    /* Before the look at the queues: who drains one of them later finds it. */
+    /* Stored before the queues are checked: a thread that drains one of them later finds it. */
     atomic_store(&ep->ended, (unsigned)news->number);
     verbs_ep_report_kept(ep);
 }

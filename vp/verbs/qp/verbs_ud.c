@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * EPs of datagrams: their QPs, and what a datagram's header tells of its sender. The header takes
- * the first octets of each receive: a GRH, or behind octets that mean nothing an IPv4 header.
+ * UD endpoints: their QPs, and where a datagram's header lies. The header takes the first octets of
+ * each receive: a GRH, or an IPv4 header behind octets without meaning.
  */
 
 #include "vp/verbs/complete/verbs_complete.h"
@@ -43,7 +43,7 @@ bool verbs_ud_make(struct verbs_ep *ep, uint8_t port)
         verbs_ud_free(ep);
         return false;
     }
-    ep->sq.signal_every = 1; /* no marker can follow: it would have to go somewhere */
+    ep->sq.signal_every = 1; /* no marker can follow requests: it would need a destination */
     return true;
 }
 
@@ -80,7 +80,7 @@ int verbs_ud_start_qp(const struct verbs_ep *ep, struct ibv_qp *qp)
 void verbs_ud_open_locked(struct verbs_ep *ep)
 {
     it_remote_ep_info_t *info = &verbs_host->ep_attributes(ep->ual)->srv.ud.ep_info;
-    struct ibv_qp_attr key = {.qkey = info->ud_ep_key}; /* may have been changed */
+    struct ibv_qp_attr key = {.qkey = info->ud_ep_key}; /* may have been modified */
 
     info->ud_ep_id = ep->qp->qp_num;
     if (ibv_modify_qp(ep->qp, &key, IBV_QP_QKEY) != 0)
@@ -110,7 +110,7 @@ static bool ud_works(struct verbs_ep *ep)
            ibv_query_qp(ep->qp, &attr, IBV_QP_STATE, &init) == 0 && attr.qp_state == IBV_QPS_RTS;
 }
 
-/* A reset exchanges the QP; it waits for this thread, and is not legal before the state is set. */
+/* A reset replaces the QP. It waits for this thread, and is illegal before the state is set. */
 void verbs_ud_failed(struct verbs_ep *ep)
 {
     bool over;
@@ -136,7 +136,7 @@ it_status_t verbs_ud_modify_locked(struct verbs_ep *ep, unsigned mask,
         return IT_SUCCESS;
     if (change.qkey & UD_KEY_PRIVILEGED)
         return IT_ERR_INVALID_EP_KEY;
-    /* A QP that has failed is made anew by a reset, with the key as it is then. */
+    /* A reset will replace a failed QP, and uses the key of that time. */
     if (verbs_host->ep_ud_state(ep->ual) != IT_EP_STATE_UD_OPERATIONAL)
         return IT_SUCCESS;
     error = ibv_modify_qp(ep->qp, &change, IBV_QP_QKEY);
