@@ -18,7 +18,7 @@
  *                 with the code listed for that argument.
  *   Pointers      A required pointer that is NULL is refused with IT_ERR_FAULT. Results are
  *                 written only when the call returns IT_SUCCESS.
- *   Order         Arguments are looked at in the order handles, pointers, flags and masks, other
+ *   Order         Arguments are checked in the order handles, pointers, flags and masks, other
  *                 values, features of the adapter, state, resources; the first problem is
  *                 reported.
  *   Query masks   Mask 0 is legal and reads nothing; the ALL bit reads every member that
@@ -27,7 +27,7 @@
  *                 call that fails leaves the object as it was.
  *   Siblings      Objects named in one call have to belong to one IA and, where zones matter,
  *                 one PZ.
- *   Private data  Length 0 means "none" and the pointer is not looked at. The bytes are copied.
+ *   Private data  Length 0 means "none" and the pointer is ignored. The bytes are copied.
  *   Async calls   IT_SUCCESS promises exactly one outcome event (except for requests posted
  *                 without IT_COMPLETION_FLAG that succeed); any other status promises that there
  *                 is none.
@@ -124,7 +124,7 @@ typedef struct it_ud_svc_req_s *it_ud_svc_req_handle_t; /* UD service request */
 typedef struct it_srq_s *it_srq_handle_t;               /* shared receive queue */
 typedef void *it_handle_t;                              /* any of the above */
 
-typedef uint64_t it_dto_cookie_t;            /* program's value, given back in the completion */
+typedef uint64_t it_dto_cookie_t;            /* program's value, returned in the completion */
 typedef uint64_t it_rmr_context_t;           /* key that opens a memory region to peers */
 typedef uint64_t it_rdma_addr_t;             /* place in a peer's memory region */
 typedef uint64_t it_cn_est_identifier_t;     /* names one connection request or accept; never 0 */
@@ -135,8 +135,9 @@ typedef uint32_t it_ud_ep_id_t;              /* datagram endpoint number */
 typedef uint32_t it_ud_ep_key_t;             /* datagram endpoint key */
 
 /*
- * EVD callback. Runs on the IA's thread, never twice at once for one EVD. arg is what was given to
- * it_evd_callback_attach. It may call any function, but not free the EVD or its IA: see there.
+ * EVD callback. Runs on the IA's thread, never twice at once for one EVD. arg is the value passed
+ * to it_evd_callback_attach. The callback may call any function, except that it must not free the
+ * EVD or its IA (see it_evd_callback_attach).
  */
 typedef void (*it_evd_callback_rtn_t)(it_evd_handle_t evd, void *arg);
 
@@ -144,7 +145,7 @@ typedef void (*it_evd_callback_rtn_t)(it_evd_handle_t evd, void *arg);
  * Status codes
  * ============================================================================================== */
 
-/* Result of every call that can fail. */
+/* The result of every call that can fail. */
 typedef enum {
     IT_SUCCESS = 0,     /* call done, or accepted and queued when the call is asynchronous */
     IT_ERR_ABORT = 1,   /* a blocked wait ended because its EVD or IA was freed */
@@ -1320,10 +1321,10 @@ typedef struct {
  * ============================================================================================== */
 
 /**
- * Finds out which Interfaces this process could open. Each usable IP network device is one, with
+ * Lists the Interfaces that this process could open. Each usable IP network device is one, with
  * transport IT_IWARP_TCP_TRANSPORT.
  *
- * Cannot fail visibly: if the devices cannot be read, both counts become 0.
+ * Reports no failure: if the devices cannot be read, both counts become 0.
  *
  * @param interfaces        room for the records, owned by the caller; may be NULL when
  *                          *num_interfaces is 0
@@ -1394,10 +1395,10 @@ it_status_t it_ia_query(it_ia_handle_t ia_handle, it_ia_info_t **ia_info);
 void it_ia_info_free(it_ia_info_t *ia_info);
 
 /**
- * Closes an IA. Everything created under it is destroyed along with it, so the call never finds
- * the IA busy. Established connections are cut, which only the peers get to see; a thread
- * blocked in it_evd_wait returns with IT_ERR_ABORT. Callbacks that are running have returned,
- * with all objects still there, before anything is destroyed. Works on a failed IA.
+ * Closes an IA. Everything created under it is destroyed with it, so the call never finds the IA
+ * busy. Established connections are cut, which only the peers notice; a thread blocked in
+ * it_evd_wait returns with IT_ERR_ABORT. Before anything is destroyed, the call waits until running
+ * callbacks have returned. Works on a failed IA.
  *
  * @param ia_handle  the IA; it and all handles made under it become invalid
  *
@@ -1406,16 +1407,16 @@ void it_ia_info_free(it_ia_info_t *ia_info);
  * @retval IT_ERR_EVD_BUSY    the call comes from the callback of an EVD of this IA
  *
  * Completion: none; the call is synchronous.
- * Threads: any thread. Nobody else may be inside a call on the IA or its objects, waiters and
- * callbacks excepted.
+ * Threads: any thread. No other thread may be inside a call on the IA or its objects, except
+ * waiters and callbacks.
  * Source: IT-API 2.1.
  */
 it_status_t it_ia_free(it_ia_handle_t ia_handle);
 
 /**
- * Looks up the paths that lead from a Spigot to a network address. For iWARP this is a route
- * lookup: it finds the local address to use. An unreachable destination is not an error, it
- * merely has no paths. May block while addresses are resolved.
+ * Looks up the paths from a Spigot to a network address. For iWARP this is a route lookup: it finds
+ * the local address to use. An unreachable destination is not an error; it has no paths. May block
+ * while addresses are resolved.
  *
  * @param ia_handle    the IA
  * @param spigot_id    the local Spigot; 0: the only one that the IA has
@@ -1526,7 +1527,7 @@ it_status_t it_pz_create(it_ia_handle_t ia_handle, it_pz_handle_t *pz_handle);
 it_status_t it_pz_query(it_pz_handle_t pz_handle, it_pz_param_mask_t mask, it_pz_param_t *params);
 
 /**
- * Destroys a protection zone nothing belongs to any more.
+ * Destroys a protection zone to which no object belongs any more.
  *
  * @param pz_handle  the zone
  *
@@ -1644,12 +1645,13 @@ it_status_t it_evd_modify(it_evd_handle_t evd_handle, it_evd_param_mask_t mask,
                           const it_evd_param_t *params);
 
 /**
- * Takes one event from an EVD, sleeping until there is a notification (for an SEVD with a
- * threshold: that many) or time is up. On an AEVD the event comes from a member; an AEVD made
- * with IT_EVD_DEQUEUE_NOTIFICATIONS instead returns a record that names the member.
+ * Takes one event from an EVD; sleeps until there is a notification (for an SEVD with a threshold:
+ * that many) or until the timeout. On an AEVD the event comes from a member; an AEVD made with
+ * IT_EVD_DEQUEUE_NOTIFICATIONS instead returns a record that names the member.
  *
- * A completion is a notification only if its request had IT_NOTIFY_FLAG. Without that flag one that
- * is there when the call begins is taken, and one that comes during the sleep does not end it.
+ * A completion is a notification only if its request had IT_NOTIFY_FLAG. A completion without that
+ * flag is returned if it is queued when the call begins, but one that arrives during the sleep does
+ * not end the sleep.
  *
  * @param evd_handle  the EVD
  * @param timeout     longest sleep, microseconds; 0 = do not sleep, IT_TIMEOUT_INFINITE = no
@@ -1717,21 +1719,21 @@ it_status_t it_evd_dequeue(it_evd_handle_t evd_handle, it_event_t *event);
 it_status_t it_evd_post_se(it_evd_handle_t evd_handle, const void *event);
 
 /**
- * Has the IA's thread call a function whenever the notification condition of the EVD is met, at
+ * Makes the IA's thread call a function whenever the notification condition of the EVD is met, at
  * once if it is met now. The condition is that of it_evd_wait: threshold, notification events,
- * failed completions. An EVD has room for one callback.
+ * failed completions. An EVD can have one callback.
  *
- * The callback takes the events itself, with it_evd_dequeue until that answers
- * IT_ERR_QUEUE_EMPTY. If the condition is still met when it returns, it is called again. Events
- * that come while it runs are reported after it has returned. It may call any function: post, free
- * an endpoint, attach and detach callbacks, its own included; only it_evd_free for its own EVD and
- * it_ia_free for its IA answer IT_ERR_EVD_BUSY.
+ * The callback takes the events itself, with it_evd_dequeue until that returns IT_ERR_QUEUE_EMPTY.
+ * If the condition is still met when the callback returns, it is called again. Events that arrive
+ * while it runs are reported after it has returned. It may call any function: post, free an
+ * endpoint, attach and detach callbacks, its own included. Only it_evd_free for its own EVD and
+ * it_ia_free for its IA return IT_ERR_EVD_BUSY.
  *
- * The IA's thread does nothing else while a callback runs, so it should not block. In particular it
- * must not wait for a lock that another thread holds across a call that makes, accepts, rejects or
- * converts a connection, creates or frees a listen point, or frees an endpoint of this IA: such
- * calls wait for the IA's thread. Should the callback call it_evd_wait, the thread does its other
- * work, callbacks of other EVDs included, until that returns.
+ * The IA's thread does nothing else while a callback runs, so the callback should not block. In
+ * particular it must not wait for a lock that another thread holds across a call that makes,
+ * accepts, rejects or converts a connection, creates or frees a listen point, or frees an endpoint
+ * of this IA: such calls wait for the IA's thread. If the callback calls it_evd_wait, the thread
+ * does its other work, callbacks of other EVDs included, until that call returns.
  *
  * @param evd_handle  the EVD
  * @param callback    the function
@@ -1754,8 +1756,8 @@ it_status_t it_evd_callback_attach(it_evd_handle_t evd_handle, it_evd_callback_r
                                    void *arg);
 
 /**
- * Takes the callback off an EVD. On return no run of it is under way and none will begin, except
- * that a call on the IA's thread itself (from a callback) returns at once.
+ * Detaches the callback from an EVD. On return no run of it is under way and none will begin,
+ * except that a call on the IA's thread itself (from a callback) returns at once.
  *
  * @param evd_handle  the EVD
  *
@@ -1780,7 +1782,7 @@ it_status_t it_evd_callback_detach(it_evd_handle_t evd_handle);
  * @retval IT_ERR_EVD_BUSY     an endpoint, listen point or UD request still uses it, it is an
  *                             AEVD with members, or the call comes from its own callback
  *
- * Completion: none; the call is synchronous. A callback that is running has returned before.
+ * Completion: none; the call is synchronous. It waits until a running callback has returned.
  * Threads: any thread; callbacks of other EVDs included.
  * Source: IT-API 2.1.
  */
@@ -1792,7 +1794,7 @@ it_status_t it_evd_free(it_evd_handle_t evd_handle);
 
 /**
  * Creates a reliable-connected endpoint in state IT_EP_STATE_UNCONNECTED. The library may grant
- * more than was asked for in depths and segment counts; it_ep_query tells.
+ * more depths and segment counts than were asked for; it_ep_query returns those in force.
  *
  * @param pz_handle            the protection zone the endpoint belongs to
  * @param request_sevd_handle  simple EVD of the DTO stream for completions of requests
@@ -2117,11 +2119,10 @@ it_status_t it_ep_connect(it_ep_handle_t ep_handle, const it_path_t *path,
                           size_t private_data_length);
 
 /**
- * Accepts a connection. On the passive side it joins the request named by cn_est_id with an
- * endpoint and answers the peer; on the active side of a three-way connect it confirms the
- * accept that has arrived. If it succeeds the identifier is used up. An iWARP endpoint that
- * accepts may post sends at once, but they stay here until the first message of the connecting
- * side has arrived.
+ * Accepts a connection. On the passive side it binds the request named by cn_est_id to an endpoint
+ * and answers the peer; on the active side of a three-way connect it confirms the accept that has
+ * arrived. If the call succeeds, the identifier is used up. An iWARP endpoint that accepts may post
+ * sends at once, but they are not sent before the first message of the connecting side has arrived.
  *
  * @param ep_handle            passive: an RC endpoint in state UNCONNECTED; active: the
  *                             connecting endpoint
@@ -2176,8 +2177,8 @@ it_status_t it_reject(it_cn_est_identifier_t cn_est_id, const unsigned char *pri
                       size_t private_data_length);
 
 /**
- * Moves a request nobody has answered yet to another listen point of the same IA, as if it had
- * come in there. The peer does not notice.
+ * Moves an unanswered request to another listen point of the same IA, as if it had arrived there.
+ * The peer does not notice.
  *
  * @param conn_qual  what the other listen point listens on
  * @param spigot_id  its Spigot; 0: the only one that the IA has
@@ -2202,9 +2203,9 @@ it_status_t it_handoff(const it_conn_qual_t *conn_qual, size_t spigot_id,
                        it_cn_est_identifier_t cn_est_id);
 
 /**
- * Ends a connection, or an attempt that has not ended yet. The endpoint becomes NONOPERATIONAL
- * and what was posted and is not finished completes with IT_DTO_ERR_FLUSHED: to have data
- * delivered, wait for its completion first.
+ * Ends a connection, or an attempt under way. The endpoint becomes NONOPERATIONAL, and posted
+ * requests that have not finished complete with IT_DTO_ERR_FLUSHED. A program that needs its data
+ * delivered waits for its completion first.
  *
  * @param ep_handle            an RC endpoint that is connected or on the way there
  * @param private_data         bytes for the peer, where the transport can carry them; iWARP
@@ -2234,19 +2235,20 @@ it_status_t it_ep_disconnect(it_ep_handle_t ep_handle, const unsigned char *priv
  * ============================================================================================== */
 
 /**
- * Turns a connected TCP socket into the RDMA connection of an endpoint. The side that has the
- * last word in streaming mode passes it as msg and becomes MPA Responder; the other side reads
+ * Turns a connected TCP socket into the RDMA connection of an endpoint. The side that sends the
+ * last message in streaming mode passes it as msg and becomes MPA Responder; the other side reads
  * exactly that message and converts without one, as MPA Initiator. ITX_SC_INITIATOR and
  * ITX_SC_RESPONDER choose the role explicitly. With IT_SC_NO_REQ_REP, which both sides must have
  * agreed on, there is no MPA Request and Reply; CRCs are on and markers off.
  *
- * On an IA that is a device, the stream does not become the connection: both sides agree over it
- * on one between their devices, which the Initiator makes, and it is closed. Both have to be on
- * devices. If either cannot, the stream goes on as what it was, for both, without loss.
+ * On the IA of a device the stream itself does not become the connection. Both sides must be on
+ * devices. They use the stream to agree on a connection between their devices, which the Initiator
+ * makes; then the stream is closed. If either side cannot convert, both continue with the stream,
+ * and no data is lost.
  *
  * On success the library owns the stream. It keeps a descriptor of its own, so the program may
- * close sd, but must not read or write it. If the call or the conversion fails, sd itself is
- * left alone. See itx_socket_convert for private data and for streams read through a buffer.
+ * close sd, but must not read or write it. If the call or the conversion fails, sd itself is left
+ * alone. See itx_socket_convert for private data and for streams read through a buffer.
  *
  * @param sd         a connected TCP socket (IPv4 or IPv6) whose local address the IA owns
  * @param ep_handle  an RC endpoint in state UNCONNECTED
@@ -2270,7 +2272,7 @@ it_status_t it_ep_disconnect(it_ep_handle_t ep_handle, const unsigned char *priv
  * Completion: on the connect EVD, IT_CM_MSG_CONN_ESTABLISHED_EVENT,
  * IT_CM_MSG_CONN_PEER_REJECT_EVENT or IT_CM_MSG_CONN_NONPEER_REJECT_EVENT (after 30 seconds
  * without an answer, too).
- * Threads: any thread; nobody else may use sd during the call.
+ * Threads: any thread; no other thread may use sd during the call.
  * Source: IT-API 2.1; RFC 5044 (MPA startup from streaming mode), RFC 6581.
  */
 it_status_t it_socket_convert(int sd, it_ep_handle_t ep_handle, it_sc_flags_t flags,
@@ -2281,12 +2283,12 @@ it_status_t it_socket_convert(int sd, it_ep_handle_t ep_handle, it_sc_flags_t fl
  * ============================================================================================== */
 
 /**
- * Registers memory for RDMA, in the form of version 1.0: peers address it by its virtual
- * address. The same as it_lmr_create20 with IT_ADDR_MODE_ABSOLUTE.
+ * Registers memory for RDMA, in the form of version 1.0: peers address it by its virtual address.
+ * The same as it_lmr_create20 with IT_ADDR_MODE_ABSOLUTE.
  *
  * Regions with IT_LMR_FLAG_SHARED and the same shared_id are on the same memory, in one process or
- * in several that have it mapped. uiwarp has nothing to share between them: each has a key, rights
- * and a life of its own.
+ * in several that have it mapped. On uiwarp they share nothing else: each has its own key, rights
+ * and lifetime.
  *
  * @param pz_handle    the protection zone the region belongs to
  * @param addr         first byte. The memory stays the caller's and must exist until it_lmr_free
@@ -2468,7 +2470,7 @@ it_status_t it_lmr_link(it_lmr_handle_t lmr_handle, const void *addr, const it_i
 
 /**
  * Posts a request that takes the memory away from a linked region; when it has run, the key is
- * dead. Adapters of this library cannot do this.
+ * invalid. Adapters of this library cannot do this.
  *
  * @param lmr_handle  a region made by it_lmr_create_unlinked
  * @param ep_handle   the RC endpoint whose request queue runs the request
@@ -2497,9 +2499,10 @@ it_status_t it_lmr_unlink(it_lmr_handle_t lmr_handle, it_ep_handle_t ep_handle,
                           it_dto_cookie_t cookie, it_dto_flags_t dto_flags);
 
 /**
- * Moves a region to another zone, changes its rights, or both. Read the key again afterwards: it
- * is a new one, the former is dead. A region whose key was invalidated (by it_post_send_and_unlink
- * of a peer, or by a read with IT_UNLINK_LOCAL_SINK) is linked again then.
+ * Moves a region to another zone, changes its rights, or both. The region then has a new key, which
+ * the program must read again; the old key is invalid. A region whose key was invalidated (by
+ * it_post_send_and_unlink of a peer, or by a read with IT_UNLINK_LOCAL_SINK) is thereby linked
+ * again.
  *
  * @param lmr_handle  the region; no operation may be using it, posted receives included
  * @param mask        IT_LMR_PARAM_PZ, IT_LMR_PARAM_MEM_PRIV or both
@@ -2544,7 +2547,7 @@ it_status_t it_lmr_query(it_lmr_handle_t lmr_handle, it_lmr_param_mask_t mask,
                          it_lmr_param_t *params);
 
 /**
- * Ends a registration. On return the key is dead and the library no longer touches the memory;
+ * Ends a registration. On return the key is invalid and the library no longer accesses the memory;
  * operations that would still need it fail with a protection error.
  *
  * @param lmr_handle  the region
@@ -2560,9 +2563,9 @@ it_status_t it_lmr_query(it_lmr_handle_t lmr_handle, it_lmr_param_mask_t mask,
 it_status_t it_lmr_free(it_lmr_handle_t lmr_handle);
 
 /**
- * Makes what the CPU has written to non-coherent regions (IT_LMR_FLAG_NONCOHERENT) visible to
- * the IA. Call it before a peer reads the memory or a send takes data from it. In user space all
- * memory is coherent: it is a memory barrier.
+ * Makes the CPU's writes to non-coherent regions (IT_LMR_FLAG_NONCOHERENT) visible to the IA.
+ * Called before a peer reads the memory or a send takes data from it. In user space all memory is
+ * coherent, so the call is a memory barrier.
  *
  * @param local_segments  the memory concerned
  * @param num_segments    number of segments; 0 is allowed and does nothing
@@ -2581,9 +2584,9 @@ it_status_t it_lmr_free(it_lmr_handle_t lmr_handle);
 it_status_t it_lmr_flush_to_mem(const it_lmr_triplet_t *local_segments, size_t num_segments);
 
 /**
- * Makes what the IA has placed in non-coherent regions (IT_LMR_FLAG_NONCOHERENT) visible to the
- * CPU. Call it after a peer has written and before looking at the memory. In user space all
- * memory is coherent: it is a memory barrier.
+ * Makes the IA's writes to non-coherent regions (IT_LMR_FLAG_NONCOHERENT) visible to the CPU.
+ * Called after a peer has written and before the program reads the memory. In user space all memory
+ * is coherent, so the call is a memory barrier.
  *
  * @param local_segments  the memory concerned
  * @param num_segments    number of segments; 0 is allowed and does nothing
@@ -2606,7 +2609,7 @@ it_status_t it_lmr_refresh_from_mem(const it_lmr_triplet_t *local_segments, size
  * ============================================================================================== */
 
 /**
- * Creates a memory window of the default type, linked to nothing yet. uiwarp makes it narrow.
+ * Creates a memory window of the default type, not linked yet. uiwarp makes it narrow.
  *
  * @param pz_handle   the protection zone the window belongs to
  * @param rmr_handle  out: the window, to be destroyed with it_rmr_free
@@ -2625,8 +2628,8 @@ it_status_t it_lmr_refresh_from_mem(const it_lmr_triplet_t *local_segments, size
 it_status_t it_rmr_create10(it_pz_handle_t pz_handle, it_rmr_handle_t *rmr_handle);
 
 /**
- * Creates a memory window of a chosen type, linked to nothing yet. A narrow window is for the one
- * connection it was linked on, a wide one for all endpoints of the zone.
+ * Creates a memory window of a chosen type, not linked yet. A narrow window is for the one
+ * connection on which it was linked, a wide one for all endpoints of the zone.
  *
  * @param pz_handle   the protection zone the window belongs to
  * @param rmr_type    narrow (one endpoint), wide (the whole zone) or default
@@ -2690,13 +2693,14 @@ it_status_t it_rmr_bind10(it_rmr_handle_t rmr_handle, it_lmr_handle_t lmr_handle
                           it_rmr_context_t *rmr_context);
 
 /**
- * Posts a request that lets peers into part of a region. The new key is known on return and good
- * for everything posted later on the same endpoint. A window that is linked already moves; its
- * former key is dead then, and no byte moves through it any more when the completion is there.
+ * Posts a request that gives peers access to part of a region. The new key is returned at once and
+ * valid for everything posted later on the same endpoint. A window that is already linked moves;
+ * its old key then becomes invalid, and once the request has completed no byte moves through it.
  *
  * While a window is linked, and from the moment a link has been posted, its region cannot be freed
- * or modified; while a narrow one is linked, neither can its endpoint be freed. A narrow window can
- * be used over the connection it was linked on and over no later one of the endpoint.
+ * or modified; while a narrow one is linked, its endpoint cannot be freed either. A narrow window
+ * can be used over the connection on which it was linked, and over no later connection of the
+ * endpoint.
  *
  * @param rmr_handle   the window
  * @param lmr_handle   the region to open a part of
@@ -2741,10 +2745,10 @@ it_status_t it_rmr_link(it_rmr_handle_t rmr_handle, it_lmr_handle_t lmr_handle, 
                         it_rmr_context_t *rmr_context);
 
 /**
- * Posts a request that closes a window; when it has run, the key is dead, and no byte moves through
- * it any more when the completion is there. A window that is not linked (a peer's unlink may have
- * been faster) stays so, which is no failure. Any endpoint of the zone will do.
- * IT_UNLINK_FENCE_FLAG holds it back until everything posted before has finished.
+ * Posts a request that closes a window. When it has run, the key is invalid; once it has completed,
+ * no byte moves through the window. A window that is not linked (perhaps because a peer has
+ * unlinked it first) stays so, which is no failure. Any endpoint of the zone can be used.
+ * IT_UNLINK_FENCE_FLAG holds the request back until everything posted before has finished.
  *
  * @param rmr_handle  the window
  * @param ep_handle   the RC endpoint whose request queue runs the request
@@ -2791,8 +2795,8 @@ it_status_t it_rmr_query(it_rmr_handle_t rmr_handle, it_rmr_param_mask_t mask,
                          it_rmr_param_t *params);
 
 /**
- * Destroys a window; one that is open is closed. On return its key is dead and no byte moves
- * through it any more. A link of it that is posted and has not run fails.
+ * Destroys a window; an open window is closed. On return its key is invalid and no byte moves
+ * through it. A link of the window that is posted and has not run fails.
  *
  * @param rmr_handle  the window
  *
@@ -2810,10 +2814,10 @@ it_status_t it_rmr_free(it_rmr_handle_t rmr_handle);
  * ============================================================================================== */
 
 /**
- * Creates a queue of receives that several RC endpoints can draw from. Each message that arrives
- * takes the oldest receive, whichever endpoint it is for; the completion comes on that endpoint's
- * receive EVD. Room for another receive is there as soon as a message has taken one. Mind the order
- * of the two numbers.
+ * Creates a queue of receives that several RC endpoints share. Each arriving message takes the
+ * oldest receive, whichever endpoint it is for; the completion is queued on that endpoint's receive
+ * EVD. As soon as a message has taken a receive, there is room for another one. Note the order of
+ * the two numbers.
  *
  * @param pz_handle          the protection zone the queue belongs to
  * @param max_recv_segments  segments per receive
@@ -2884,8 +2888,8 @@ it_status_t it_srq_modify(it_srq_handle_t srq_handle, it_srq_param_mask_t mask,
                           const it_srq_param_t *params);
 
 /**
- * Destroys a shared receive queue that no endpoint draws from. Receives still in it are dropped
- * without a completion.
+ * Destroys a shared receive queue that no endpoint uses. Receives still in it are dropped without a
+ * completion.
  *
  * @param srq_handle  the queue
  *
@@ -2916,9 +2920,9 @@ it_status_t it_srq_free(it_srq_handle_t srq_handle);
  */
 
 /**
- * Sends a message made of the segments, one after the other; the peer needs a receive for it.
- * The completion says that the buffers are free again, not that the peer has got the message.
- * RDMA Writes posted before are in place when the peer's receive completes.
+ * Sends a message that consists of the segments, one after the other; the peer needs a receive for
+ * it. The completion means that the buffers can be reused, not that the peer has received the
+ * message. RDMA Writes posted earlier are in place when the peer's receive completes.
  *
  * @param ep_handle       a connected RC endpoint
  * @param local_segments  the message; NULL is allowed with num_segments 0
@@ -2947,13 +2951,14 @@ it_status_t it_post_send(it_ep_handle_t ep_handle, const it_lmr_triplet_t *local
                          size_t num_segments, it_dto_cookie_t cookie, it_dto_flags_t dto_flags);
 
 /**
- * Sends a message as it_post_send does and in addition kills a key of the peer: when the peer's
- * receive completes, the region or window with that key is no longer accessible, and the
- * completion names it in unlinked_mr_handle.
+ * Sends a message as it_post_send does and also invalidates a key of the peer: when the peer's
+ * receive completes, the region or window with that key is no longer accessible, and the completion
+ * names it in unlinked_mr_handle.
  *
- * A peer can unlink only what nobody else has access to: a narrow window of this connection; a wide
- * window or a region without windows on it if the zone has no other endpoint. Anything else breaks
- * the connection. Of a region only the key dies; the peer's own requests go on using the memory.
+ * A peer can unlink only what no other connection can use: a narrow window of this connection, or,
+ * if the zone has no other endpoint, a wide window or a region without windows. Anything else
+ * breaks the connection. Only the region's key becomes invalid; the peer's own requests still use
+ * the memory.
  *
  * @param ep_handle       a connected RC endpoint
  * @param local_segments  the message; NULL is allowed with num_segments 0
@@ -3016,8 +3021,8 @@ it_status_t it_post_recv(it_handle_t handle, const it_lmr_triplet_t *local_segme
                          size_t num_segments, it_dto_cookie_t cookie, it_dto_flags_t dto_flags);
 
 /**
- * Writes the segments, one after the other, to a peer's memory. The peer's program is not told;
- * a send posted afterwards tells it, and finds the data in place.
+ * Writes the segments, one after the other, to a peer's memory. The peer's program is not notified;
+ * a send posted afterwards notifies it and finds the data in place.
  *
  * @param ep_handle       a connected RC endpoint
  * @param local_segments  the data; NULL is allowed with num_segments 0
@@ -3050,13 +3055,13 @@ it_status_t it_post_rdma_write(it_ep_handle_t ep_handle, const it_lmr_triplet_t 
                                it_rmr_context_t rmr_context);
 
 /**
- * Reads from a peer's memory into the segments. The ORD of the endpoint limits how many reads
- * are under way; more are held back. The data is in place when the read completes. On an
+ * Reads from a peer's memory into the segments. The ORD of the endpoint limits how many reads are
+ * under way; further ones are held back. The data is in place when the read completes. On an
  * endpoint whose ORD is 0 it completes with IT_DTO_ERR_LOCAL_EP.
  *
- * With IT_UNLINK_LOCAL_SINK the key of the sink is dead when the read completes, and the completion
- * names the region in unlinked_mr_handle; if windows are linked to it the read fails with
- * IT_DTO_ERR_LOCAL_MM_OPERATION.
+ * With IT_UNLINK_LOCAL_SINK the key of the sink is invalid when the read completes, and the
+ * completion names the region in unlinked_mr_handle; if windows are linked to the region, the read
+ * fails with IT_DTO_ERR_LOCAL_MM_OPERATION.
  *
  * @param ep_handle       a connected RC endpoint
  * @param local_segments  where the data goes; NULL is allowed with num_segments 0
@@ -3090,9 +3095,10 @@ it_status_t it_post_rdma_read(it_ep_handle_t ep_handle, const it_lmr_triplet_t *
 
 /**
  * Reads from a peer's memory as it_post_rdma_read does, into memory named by windows instead of
- * regions. A window must permit remote writing and, if it is narrow, be linked on this endpoint;
- * it counts as linked once its link has been posted. What it is linked to when the read starts is
- * what the read goes to. With IT_UNLINK_LOCAL_SINK the window is unlinked when the read completes.
+ * regions. A window must permit remote writing and, if it is narrow, be linked on this endpoint; it
+ * counts as linked once its link has been posted. The read goes to the memory that the window is
+ * linked to when the read starts. With IT_UNLINK_LOCAL_SINK the window is unlinked when the read
+ * completes.
  *
  * @param ep_handle       a connected RC endpoint
  * @param local_segments  where the data goes; NULL is allowed with num_segments 0
@@ -3126,14 +3132,14 @@ it_status_t it_post_rdma_read_to_rmr(it_ep_handle_t ep_handle,
                                      it_rdma_addr_t rdma_addr, it_rmr_context_t rmr_context);
 
 /**
- * Changes 8 bytes of a peer's memory in one step and fetches their old value. The peer's endpoint
- * needs atomics_enable, its region IT_PRIV_ATOMIC. The operation counts towards the ORD like a
- * read, is done in its place among the writes and sends of this endpoint, and is atomic against the
- * atomic operations of all endpoints and, on uiwarp, of the peer's processor. A read posted before
- * it may see its result, unless the atomic operation carries IT_BARRIER_FENCE_FLAG.
+ * Changes 8 bytes of a peer's memory in one atomic step and fetches their old value. The peer's
+ * endpoint needs atomics_enable, its region IT_PRIV_ATOMIC. The operation counts towards the ORD
+ * like a read and runs in its place among the writes and sends of this endpoint. It is atomic with
+ * respect to the atomic operations of all endpoints and, on uiwarp, of the peer's processor. A read
+ * posted before it may see its result, unless the atomic operation carries IT_BARRIER_FENCE_FLAG.
  *
- * Nothing on the wire of iWARP tells whether the peer has atomics (RFC 7306): one that has none
- * ends the connection, and the operation completes with IT_DTO_ERR_REMOTE_RESPONDER.
+ * Nothing on the wire of iWARP shows whether the peer supports atomics (RFC 7306). A peer that does
+ * not ends the connection, and the operation completes with IT_DTO_ERR_REMOTE_RESPONDER.
  *
  * @param ep_handle    a connected RC endpoint
  * @param op           IT_COMPARE_AND_SWAP or IT_FETCH_AND_ADD
@@ -3241,8 +3247,8 @@ it_status_t it_post_recvfrom(it_ep_handle_t ep_handle, const it_lmr_triplet_t *l
                              size_t num_segments, it_dto_cookie_t cookie, it_dto_flags_t dto_flags);
 
 /**
- * Prepares a question to a remote service: which datagram endpoint should be used? It belongs to
- * the IA of the reply EVD.
+ * Prepares a request to a remote service, which asks for the datagram endpoint to use. It belongs
+ * to the IA of the reply EVD.
  *
  * @param conn_qual            the service; copied
  * @param reply_evd            simple EVD of the CM message stream for the answer
@@ -3447,7 +3453,7 @@ it_status_t it_address_handle_free(it_addr_handle_t addr_handle);
  * ============================================================================================== */
 
 /**
- * Tells what kind of object a handle names.
+ * Returns what kind of object a handle names.
  *
  * @param handle          any handle
  * @param type_of_handle  out: the kind

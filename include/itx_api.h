@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * itx_api.h - what this library offers beyond IT-API 2.1: MPA settings, the two ends of a
+ * itx_api.h - the extensions of this library to IT-API 2.1: MPA settings, the two ends of a
  * connection, socket conversion with private data, the length of private data, EVDs of several
- * streams, many events by one call, how waits poll and end, an IA on the program's own event base,
- * a time limit of shared receive queues, immediate values, one more atomic operation, counters, and
- * names for values. Everything here starts with itx_ or ITX_.
+ * streams, many events per call, limits on polling and waiting, an IA on the program's own event
+ * base, a time limit of shared receive queues, immediate values, one more atomic operation,
+ * counters, and names for values. All names begin with itx_ or ITX_.
  *
  * Structs that may grow begin with a member "size". The caller sets it to the sizeof it was
  * compiled with; the library reads and writes no byte beyond that, so programs and libraries of
- * different age work together. A size smaller than the first version of a struct is refused with
- * IT_ERR_INVALID_LENGTH; members the caller does not know take their defaults.
+ * different versions work together. A size smaller than the first version of a struct is refused
+ * with IT_ERR_INVALID_LENGTH; members that the caller does not know take their defaults.
  *
- * The conventions at the top of it_api.h hold here too.
+ * The conventions at the top of it_api.h apply here too.
  */
 #ifndef ITAPI_INCLUDE_ITX_API_H
 #define ITAPI_INCLUDE_ITX_API_H
@@ -28,14 +28,14 @@ extern "C" {
  * Version
  * ============================================================================================== */
 
-/* Version of the header; itx_version() tells that of the library. */
+/* Version of the header; itx_version() returns that of the library. */
 #define ITX_VERSION_MAJOR  2
 #define ITX_VERSION_MINOR  1
 #define ITX_VERSION_PATCH  0
 #define ITX_VERSION_STRING "2.1.0"
 
 /**
- * Version of the library in use, as "major.minor.patch".
+ * Returns the version of the library in use, as "major.minor.patch".
  *
  * @return a constant string; never NULL, never to be freed
  *
@@ -62,57 +62,61 @@ struct itx_mpa_params {
     it_boolean_t peer_to_peer; /* revision 2: let the accepting side send first; default IT_TRUE */
     /*
      * ITX_RTR_ bits; default ITX_RTR_WRITE | ITX_RTR_READ. An Initiator offers these. The accepting
-     * side takes one of them, the Read before the Write unless its rdma_read_ird is 0 and there is
-     * another; and the Send from an Initiator that can send nothing else. A Send uses up a receive.
+     * side chooses one of them: the Read before the Write, unless its rdma_read_ird is 0 and there
+     * is another; the Send only if the Initiator offers nothing else. A Send consumes a receive.
      */
     uint32_t rtr_types;
-    it_boolean_t request_markers; /* reserved: IT_FALSE. Markers are never asked of the peer */
+    it_boolean_t request_markers; /* reserved: IT_FALSE. The library never asks for markers */
     /*
-     * For the accepting side without the peer-to-peer model (the peer did not ask for it, or speaks
-     * revision 1): microseconds; default ITX_RELEASE_US. What it posts waits for the Initiator's
-     * first FPDU, as RFC 5044 7.1.2 demands. But an Initiator may wait for the accepting side to
-     * speak first, as programs on Linux siw do, and then both would wait for ever. So it goes once
-     * the Initiator has been silent for so long, and for four round trips at least, since its TCP
-     * acknowledged the MPA Reply. Too short a time makes such an Initiator close the connection.
-     * 0: never, for Initiators that take an FPDU before their own first one for an error. A
-     * converted socket never does so, whatever is set here: both sides know who speaks first.
+     * For the accepting side when the peer-to-peer model is not in use (the peer did not ask for
+     * it, or speaks revision 1): microseconds; default ITX_RELEASE_US. Its requests wait for the
+     * Initiator's first FPDU, as RFC 5044 7.1.2 demands. But an Initiator may wait for the
+     * accepting side to speak first, as programs on Linux siw do; then both would wait for ever. So
+     * the requests are sent once the Initiator has been silent for this time, and for at least four
+     * round trips, since its TCP acknowledged the MPA Reply. Too short a time makes a conforming
+     * Initiator close the connection. 0: never, for Initiators that treat an FPDU before their own
+     * first one as an error. A converted socket ignores this value: both sides know which speaks
+     * first.
      */
     uint64_t release_us;
-    uint32_t own_peer; /* ITX_OWN_PEER_ bits to agree on with a peer of this library; default 0 */
+    uint32_t own_peer; /* ITX_OWN_PEER_ bits to offer a peer that runs this library; default 0 */
     /*
      * ITX_OWN_PEER_HOLD: microseconds for which a Send of the peer may wait here for a receive;
      * IT_TIMEOUT_INFINITE: for ever.
      */
     uint64_t hold_us;
     /*
-     * Microseconds for which it_ep_connect tries again where TCP is refused, since nobody listens
-     * there yet; default 0: once. It never outlasts the time limit of the path. For programs whose
-     * server tells its port a moment before it listens on it.
+     * Microseconds for which it_ep_connect tries again when the peer's TCP refuses, as it does
+     * before a server listens; default 0: one try. The time limit of the path still applies. For
+     * programs whose server announces its port a moment before it listens on it.
      */
     uint64_t patience_us;
 };
 
 /*
- * What two ends of this library may agree on: docs/acknowledgement.md. It takes revision 2, the
- * peer-to-peer model and ITX_RTR_READ among the rtr_types of both, and both must ask for it. Read
- * depths of 0 become 1. A foreign peer notices nothing, and nothing is agreed with it.
+ * Options that two ends of this library may agree on: docs/acknowledgement.md. Agreement needs
+ * revision 2, the peer-to-peer model, and ITX_RTR_READ among the rtr_types of both; both must ask
+ * for the option. Read depths of 0 become 1. A foreign peer does not notice the offer, and nothing
+ * is agreed with it.
  *
- * ITX_OWN_PEER_ACKS: Sends and RDMA Writes complete when the peer has placed them, Sends in a
+ * ITX_OWN_PEER_ACKS: a Send or RDMA Write completes when the peer has placed it, a Send in a
  * receive. A Terminate of the peer fails the request that has caused it, with
- * IT_DTO_ERR_REMOTE_ACCESS, IT_DTO_ERR_RECEIVER_NOT_READY or IT_DTO_ERR_REMOTE_RESPONDER; a
- * connection that is lost fails the oldest request with IT_DTO_ERR_TRANSPORT.
- * ITX_OWN_PEER_HOLD: a Send that finds no receive waits for one instead of ending the connection,
- * for hold_us of the receiving side.
- * ITX_OWN_PEER_IMM: a value below 2^32 of itx_post_send_imm takes no receive of its own at the
- * peer: the completion of the data has it.
+ * IT_DTO_ERR_REMOTE_ACCESS, IT_DTO_ERR_RECEIVER_NOT_READY or IT_DTO_ERR_REMOTE_RESPONDER. A lost
+ * connection fails the oldest request with IT_DTO_ERR_TRANSPORT.
+ *
+ * ITX_OWN_PEER_HOLD: a Send that finds no receive waits for one, for hold_us of the receiving side,
+ * instead of ending the connection.
+ *
+ * ITX_OWN_PEER_IMM: a value below 2^32 of itx_post_send_imm consumes no receive of its own at the
+ * peer: the completion of the data carries it.
  */
 #define ITX_OWN_PEER_ACKS 0x1u
 #define ITX_OWN_PEER_HOLD 0x2u
 #define ITX_OWN_PEER_IMM  0x4u
 
 /*
- * Sends that wait for a receive take this number of bytes of a process at most, and those of one
- * endpoint half of what the others leave. One more ends its connection.
+ * Memory limit in bytes of the Sends in a process that wait for a receive. Those of one endpoint
+ * get at most half of what the others leave. One Send more ends its connection.
  */
 #define ITX_HOLD_OCTETS ((uint64_t)128 << 20)
 
@@ -123,22 +127,22 @@ struct itx_mpa_params {
 struct itx_mpa_info {
     size_t size;               /* sizeof(struct itx_mpa_info) as the caller knows it */
     uint32_t revision;         /* MPA revision in use; 0 when no Request and Reply were exchanged */
-    it_boolean_t initiator;    /* this side sent the MPA Request, or would have */
+    it_boolean_t initiator;    /* this side sent the MPA Request, or has that role */
     it_boolean_t crc;          /* FPDUs carry a valid CRC32c */
-    it_boolean_t send_markers; /* the peer wants markers in what is sent to it */
+    it_boolean_t send_markers; /* the peer asks for markers in FPDUs sent to it */
     uint32_t rtr_type;         /* the one ITX_RTR_ bit agreed on; 0 = none */
     uint32_t ird;              /* own inbound read depth in force */
     uint32_t ord;              /* own outbound read depth in force */
-    uint32_t peer_ird;         /* inbound read depth the peer told; 0 if it did not */
-    uint32_t peer_ord;         /* outbound read depth the peer told; 0 if it did not */
+    uint32_t peer_ird;         /* inbound read depth that the peer announced, or 0 */
+    uint32_t peer_ord;         /* outbound read depth that the peer announced, or 0 */
     uint32_t
         max_ulpdu; /* largest DDP segment in one FPDU now, bytes; follows the TCP segment size */
     /*
-     * ITX_OWN_PEER_ bits agreed on. 0 until the peer's first message has come, which an Initiator
-     * has when a request of its completes, and a Responder before its own first request leaves.
+     * ITX_OWN_PEER_ bits agreed on. 0 until the peer's first message has arrived: on an Initiator,
+     * before a request of its own completes; on a Responder, before its own first request is sent.
      */
     uint32_t own_peer;
-    /* 0x1LTCC: layer, error type and code of the Terminate that has come; 0: none has. */
+    /* 0x1LTCC: layer, error type and code of the Terminate received; 0: none. */
     uint32_t terminate;
 };
 
@@ -166,8 +170,8 @@ struct itx_mpa_info {
 it_status_t itx_ep_set_mpa_params(it_ep_handle_t ep_handle, const struct itx_mpa_params *params);
 
 /**
- * Reads the MPA settings of an RC endpoint: what was asked for, not what a peer agreed to (see
- * itx_ep_query_mpa). Legal in every state.
+ * Reads the MPA settings of an RC endpoint: the values asked for, not those that a peer agreed to
+ * (see itx_ep_query_mpa). Legal in every state.
  *
  * @param ep_handle  an RC endpoint
  * @param params     the caller sets size and owns the memory; the other members are filled in
@@ -185,7 +189,7 @@ it_status_t itx_ep_set_mpa_params(it_ep_handle_t ep_handle, const struct itx_mpa
 it_status_t itx_ep_get_mpa_params(it_ep_handle_t ep_handle, struct itx_mpa_params *params);
 
 /**
- * Tells what an established RC endpoint and its peer agreed on.
+ * Reads what an established RC endpoint and its peer agreed on.
  *
  * @param ep_handle  an RC endpoint that is CONNECTED, or was before it became NONOPERATIONAL
  * @param info       the caller sets size and owns the memory; the other members are filled in
@@ -203,25 +207,25 @@ it_status_t itx_ep_get_mpa_params(it_ep_handle_t ep_handle, struct itx_mpa_param
  */
 it_status_t itx_ep_query_mpa(it_ep_handle_t ep_handle, struct itx_mpa_info *info);
 
-#define ITX_HOLD_TRIES  7u          /* of itx_ep_limit_hold: for ever */
-#define ITX_HOLD_TRY_US 1000000000u /* its longest time */
+#define ITX_HOLD_TRIES  7u          /* itx_ep_limit_hold: unlimited */
+#define ITX_HOLD_TRY_US 1000000000u /* itx_ep_limit_hold: longest time of a try */
 
 /**
- * Limits for how long Sends wait for a receive where ITX_OWN_PEER_HOLD is agreed on, as InfiniBand
- * has it: each side says how often its own Sends may be tried, and how long a try of the other's
- * takes. A Send waits as long as both together, at most for hold_us; then it fails with
- * IT_DTO_ERR_RECEIVER_NOT_READY, and its connection ends. In force at once, for Sends that wait
- * already, too; it survives it_ep_reset. Our own limit is known to a peer with ITX_OWN_PEER_ACKS
- * only; for others it is no limit.
+ * Limits how long Sends wait for a receive where ITX_OWN_PEER_HOLD is agreed on, in the terms of
+ * InfiniBand: each side sets how often its own Sends may be tried, and how long a try of the other
+ * side's Sends takes. A Send waits as long as all its tries together take, but no longer than
+ * hold_us. Then it fails with IT_DTO_ERR_RECEIVER_NOT_READY, and its connection ends. The limit
+ * applies at once, also to Sends that are already waiting, and survives it_ep_reset. A peer learns
+ * this side's number of tries only with ITX_OWN_PEER_ACKS; for other peers there is no such limit.
  *
  * @param ep_handle  an RC endpoint in any state
- * @param tries      of this endpoint's Sends: 0 to 6; ITX_HOLD_TRIES (the default): for ever
- * @param try_us     of the peer's Sends: microseconds of each, at most ITX_HOLD_TRY_US
+ * @param tries      of this endpoint's Sends: 0 to 6; ITX_HOLD_TRIES (the default): unlimited
+ * @param try_us     of the peer's Sends: microseconds per try, at most ITX_HOLD_TRY_US
  *
  * @retval IT_SUCCESS              in force
  * @retval IT_ERR_INVALID_EP       ep_handle does not name an endpoint
  * @retval IT_ERR_INVALID_EP_TYPE  a datagram endpoint
- * @retval IT_ERR_OP_NOT_SUPPORTED the IA is one of a device
+ * @retval IT_ERR_OP_NOT_SUPPORTED the IA belongs to a device
  * @retval IT_ERR_RANGE            tries or try_us is too large
  *
  * Completion: none; the call is synchronous.
@@ -234,7 +238,7 @@ it_status_t itx_ep_limit_hold(it_ep_handle_t ep_handle, uint32_t tries, uint64_t
  * The two ends of a connection
  * ============================================================================================== */
 
-/* Struct sockaddr_in or sockaddr_in6 each, ports included. */
+/* Each address is a struct sockaddr_in or sockaddr_in6, with its port. */
 struct itx_ep_addresses {
     size_t size;                    /* sizeof(struct itx_ep_addresses) as the caller knows it */
     struct sockaddr_storage local;  /* this end */
@@ -242,8 +246,8 @@ struct itx_ep_addresses {
 };
 
 /**
- * Tells the addresses and ports of an RC endpoint's connection. The path that it_ep_query tells has
- * no ports, and on InfiniBand no IP addresses.
+ * Reads the addresses and ports of an RC endpoint's connection. The path in it_ep_query has no
+ * ports, and on InfiniBand no IP addresses.
  *
  * @param ep_handle  an RC endpoint that is CONNECTED, or was before it became NONOPERATIONAL
  * @param addresses  the caller sets size and owns the memory; the other members are filled in
@@ -253,7 +257,7 @@ struct itx_ep_addresses {
  * @retval IT_ERR_FAULT             addresses is NULL
  * @retval IT_ERR_INVALID_LENGTH    addresses->size is too small
  * @retval IT_ERR_INVALID_EP_TYPE   a datagram endpoint
- * @retval IT_ERR_OP_NOT_SUPPORTED  the provider does not tell
+ * @retval IT_ERR_OP_NOT_SUPPORTED  the provider does not support the query
  * @retval IT_ERR_INVALID_EP_STATE  the endpoint has had no connection since it was created or reset
  *
  * Completion: none; the call is synchronous.
@@ -263,79 +267,79 @@ struct itx_ep_addresses {
 it_status_t itx_ep_query_addresses(it_ep_handle_t ep_handle, struct itx_ep_addresses *addresses);
 
 /**
- * Sets an option of the TCP stream below a connected RC endpoint, as setsockopt(2) does. Allowed
- * are those that leave the library's way of reading and writing alone: SO_KEEPALIVE and SO_PRIORITY
- * of SOL_SOCKET; TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT, TCP_USER_TIMEOUT and TCP_CONGESTION of
- * IPPROTO_TCP; IP_TOS of IPPROTO_IP and IPV6_TCLASS of IPPROTO_IPV6. A connection that keep-alive
- * or the user timeout ends is broken: IT_CM_MSG_CONN_BROKEN_EVENT.
+ * Sets an option of the TCP stream below a connected RC endpoint, as setsockopt(2) does. Only
+ * options that do not affect how the library reads and writes are allowed: SO_KEEPALIVE and
+ * SO_PRIORITY of SOL_SOCKET; TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT, TCP_USER_TIMEOUT and
+ * TCP_CONGESTION of IPPROTO_TCP; IP_TOS of IPPROTO_IP and IPV6_TCLASS of IPPROTO_IPV6. A connection
+ * that keep-alive or the user timeout ends is broken: IT_CM_MSG_CONN_BROKEN_EVENT.
  *
  * @param ep_handle  an RC endpoint that is CONNECTED
  * @param level      as setsockopt
  * @param option     as setsockopt
  * @param value      as setsockopt; copied
- * @param length     its bytes
+ * @param length     bytes of value
  *
  * @retval IT_SUCCESS               in force
  * @retval IT_ERR_INVALID_EP        ep_handle does not name an endpoint
  * @retval IT_ERR_FAULT             value is NULL
  * @retval IT_ERR_INVALID_EP_TYPE   a datagram endpoint
- * @retval IT_ERR_OP_NOT_SUPPORTED  the IA is one of a device, or the option is not allowed
- * @retval IT_ERR_INVALID_EP_STATE  the endpoint is not CONNECTED, or goes on in another process
+ * @retval IT_ERR_OP_NOT_SUPPORTED  the IA belongs to a device, or the option is not allowed
+ * @retval IT_ERR_INVALID_EP_STATE  the endpoint is not CONNECTED, or belongs to another process
  * @retval IT_ERR_RANGE             the system refuses the value
  *
  * Completion: none; the call is synchronous.
- * Threads: any thread but a callback of the IA's own EVDs.
+ * Threads: any thread, except in a callback of the IA's own EVDs.
  * Source: extension of this library; setsockopt(2).
  */
 it_status_t itx_ep_set_stream_option(it_ep_handle_t ep_handle, int level, int option,
                                      const void *value, socklen_t length);
 
 /**
- * Reads an option of the TCP stream below a connected RC endpoint, as getsockopt(2) does: any but
- * SO_ERROR, which reading would clear.
+ * Reads an option of the TCP stream below a connected RC endpoint, as getsockopt(2) does. Any
+ * option may be read except SO_ERROR, which a read would clear.
  *
  * @param ep_handle  an RC endpoint that is CONNECTED
  * @param level      as getsockopt
  * @param option     as getsockopt
  * @param value      out: as getsockopt
- * @param length     in: the room at value, bytes; out: those that are filled in
+ * @param length     in: size of value in bytes; out: bytes filled in
  *
  * @retval IT_SUCCESS               value and length are filled in
  * @retval IT_ERR_INVALID_EP        ep_handle does not name an endpoint
  * @retval IT_ERR_FAULT             value or length is NULL
  * @retval IT_ERR_INVALID_EP_TYPE   a datagram endpoint
- * @retval IT_ERR_OP_NOT_SUPPORTED  the IA is one of a device, or SO_ERROR is asked for
- * @retval IT_ERR_INVALID_EP_STATE  the endpoint is not CONNECTED, or goes on in another process
+ * @retval IT_ERR_OP_NOT_SUPPORTED  the IA belongs to a device, or SO_ERROR is asked for
+ * @retval IT_ERR_INVALID_EP_STATE  the endpoint is not CONNECTED, or belongs to another process
  * @retval IT_ERR_RANGE             the system has no such option
  *
  * Completion: none; the call is synchronous.
- * Threads: any thread but a callback of the IA's own EVDs.
+ * Threads: any thread, except in a callback of the IA's own EVDs.
  * Source: extension of this library; getsockopt(2).
  */
 it_status_t itx_ep_get_stream_option(it_ep_handle_t ep_handle, int level, int option, void *value,
                                      socklen_t *length);
 
 /**
- * it_listen_create on one address of the IA instead of all: two listen points may so serve one port
- * on two addresses. The wildcard address of IPv4 or IPv6 means all of that version.
+ * it_listen_create on one address of the IA instead of all. So two listen points can use the same
+ * port on two addresses. The wildcard address of IPv4 or IPv6 means all addresses of that version.
  *
  * @param ia_handle      the IA
  * @param connect_evd    as it_listen_create
  * @param flags          as it_listen_create
- * @param address        struct sockaddr_in or sockaddr_in6; the port in it is not looked at
+ * @param address        struct sockaddr_in or sockaddr_in6; its port is ignored
  * @param conn_qual      as it_listen_create
  * @param listen_handle  out: the listen point, to be destroyed with it_listen_free
  *
  * @retval IT_SUCCESS                done
  * @retval IT_ERR_INVALID_IA         ia_handle does not name an open IA
- * @retval IT_ERR_OP_NOT_SUPPORTED   the IA is one of a device
+ * @retval IT_ERR_OP_NOT_SUPPORTED   the IA belongs to a device
  * @retval IT_ERR_FAULT              address, conn_qual or listen_handle is NULL
- * @retval IT_ERR_INVALID_NETADDR    address is no IP address, or none of the IA
+ * @retval IT_ERR_INVALID_NETADDR    not an IP address, or not one of the IA
  * @retval IT_ERR_INVALID_CONN_EVD   as it_listen_create
  * @retval IT_ERR_AEVD_NOT_ALLOWED   as it_listen_create
  * @retval IT_ERR_INVALID_FLAGS      as it_listen_create
  * @retval IT_ERR_INVALID_CONN_QUAL  as it_listen_create
- * @retval IT_ERR_CONN_QUAL_BUSY     somebody listens there already
+ * @retval IT_ERR_CONN_QUAL_BUSY     the port is in use there
  * @retval IT_ERR_NO_PERMISSION      a port reserved for privileged users
  * @retval IT_ERR_RESOURCES          memory or descriptors are used up
  * @retval IT_ERR_IA_CATASTROPHE     the IA has failed
@@ -349,43 +353,42 @@ it_status_t itx_listen_create_at(it_ia_handle_t ia_handle, it_evd_handle_t conne
                                  it_conn_qual_t *conn_qual, it_listen_handle_t *listen_handle);
 
 /* ==============================================================================================
- * Ends without a word
+ * Ends without events
  * ============================================================================================== */
 
 /**
- * Takes an RC endpoint out of use, whatever it is doing: an established connection ends as by
- * it_ep_disconnect, an attempt is given up, and the endpoint becomes NONOPERATIONAL, from
- * UNCONNECTED too. Posted work completes with IT_DTO_ERR_FLUSHED before the call returns, and so
- * does what is posted later. Neither a connection event nor an affiliated one tells of it. In
- * NONOPERATIONAL nothing happens.
+ * Moves an RC endpoint from any state to NONOPERATIONAL, from UNCONNECTED too. An established
+ * connection ends as by it_ep_disconnect, and an attempt is given up. Posted work completes with
+ * IT_DTO_ERR_FLUSHED before the call returns; so does work that is posted later. No connection
+ * event or affiliated event reports this. In NONOPERATIONAL the call does nothing.
  *
  * @param ep_handle  an RC endpoint in any state
  *
- * @retval IT_SUCCESS              it is NONOPERATIONAL, and what was posted has completed
+ * @retval IT_SUCCESS              it is NONOPERATIONAL, and all posted work has completed
  * @retval IT_ERR_INVALID_EP       ep_handle does not name an endpoint
  * @retval IT_ERR_INVALID_EP_TYPE  a datagram endpoint
- * @retval IT_ERR_OP_NOT_SUPPORTED the IA is one of a device
+ * @retval IT_ERR_OP_NOT_SUPPORTED the IA belongs to a device
  * @retval IT_ERR_IA_CATASTROPHE   the IA has failed
  *
  * Completion: none for the call; IT_DTO_ERR_FLUSHED for each posted request and receive.
- * Threads: any thread. An end of the connection that another thread met before may still be
- * reported, once.
+ * Threads: any thread. If another thread has found the end of the connection before, that may still
+ * be reported, once.
  * Source: extension of this library; the state ERR of an InfiniBand queue pair.
  */
 it_status_t itx_ep_flush(it_ep_handle_t ep_handle);
 
 /**
- * Brings an RC endpoint back to UNCONNECTED from any state, as itx_ep_flush and it_ep_reset would,
- * but what was posted vanishes: it has no completions. Completions that are queued already stay,
- * and hold their places in the queues until they are dequeued.
+ * Returns an RC endpoint to UNCONNECTED from any state, as itx_ep_flush and it_ep_reset would, but
+ * posted work is dropped without completions. Completions that are already queued stay, and keep
+ * their slots in the queues until they are dequeued.
  *
  * @param ep_handle  an RC endpoint in any state
  *
  * @retval IT_SUCCESS              it is UNCONNECTED, and nothing is posted
  * @retval IT_ERR_INVALID_EP       ep_handle does not name an endpoint
- * @retval IT_ERR_INVALID_EP_STATE another thread has begun to connect it meanwhile
+ * @retval IT_ERR_INVALID_EP_STATE another thread has started to connect it
  * @retval IT_ERR_INVALID_EP_TYPE  a datagram endpoint
- * @retval IT_ERR_OP_NOT_SUPPORTED the IA is one of a device
+ * @retval IT_ERR_OP_NOT_SUPPORTED the IA belongs to a device
  * @retval IT_ERR_IA_CATASTROPHE   the IA has failed
  *
  * Completion: none.
@@ -396,21 +399,22 @@ it_status_t itx_ep_clear(it_ep_handle_t ep_handle);
 
 /*
  * Affiliated event (.cause.ep): an endpoint with an S-RQ has become NONOPERATIONAL, and all
- * receives that it had drawn from the S-RQ have completed. Only after itx_ep_tell_last_recv.
+ * receives that it had taken from the S-RQ have completed. Raised only after itx_ep_tell_last_recv.
  */
 #define ITX_ASYNC_AFF_EP_LAST_RECV ((it_event_type_t)0x04062)
 
 /**
- * Has an endpoint with an S-RQ raise ITX_ASYNC_AFF_EP_LAST_RECV each time that it becomes
- * NONOPERATIONAL, for whatever reason; itx_ep_clear counts as one. Others never raise it.
+ * Makes an endpoint with an S-RQ raise ITX_ASYNC_AFF_EP_LAST_RECV each time it becomes
+ * NONOPERATIONAL, for any reason; itx_ep_clear counts too. Endpoints without an S-RQ never raise
+ * it.
  *
  * @param ep_handle  an RC endpoint in any state
- * @param tell       IT_FALSE (the default) takes it back
+ * @param tell       IT_TRUE: raise the event; IT_FALSE (the default): do not
  *
  * @retval IT_SUCCESS              in force
  * @retval IT_ERR_INVALID_EP       ep_handle does not name an endpoint
  * @retval IT_ERR_INVALID_EP_TYPE  a datagram endpoint
- * @retval IT_ERR_OP_NOT_SUPPORTED the IA is one of a device
+ * @retval IT_ERR_OP_NOT_SUPPORTED the IA belongs to a device
  *
  * Completion: none; the call is synchronous.
  * Threads: any thread.
@@ -423,68 +427,70 @@ it_status_t itx_ep_tell_last_recv(it_ep_handle_t ep_handle, it_boolean_t tell);
  * ============================================================================================== */
 
 /*
- * An IA and its connections survive fork(2) if the program says so: it freezes the IA, forks, and
- * thaws it in each process that goes on with it. All objects are then there in both, and new ones
- * can be made in both. Listen points, and attempts that are under way, stay with the parent. The
- * child has copies of all registered memory as it was at the fork.
+ * An IA and its connections survive fork(2) if the program freezes the IA, forks, and thaws it in
+ * each process that goes on using it. All objects then exist in both processes, and both can create
+ * new ones. Listen points, and attempts under way, stay with the parent. The child has copies of
+ * all registered memory as of the fork.
  *
- * An established connection goes on in one of the two processes: in the one that claims it first.
- * To the other one it has then ended in order (IT_CM_MSG_CONN_DISCONNECT_EVENT), and its peer
- * notices nothing. As long as the other one neither claims nor frees it, the peer does not notice
- * either that the one which has it was killed.
+ * An established connection continues in only one of the two processes: the one that claims it
+ * first. In the other process it has then ended (IT_CM_MSG_CONN_DISCONNECT_EVENT); the peer notices
+ * nothing. As long as the other process neither claims nor frees the connection, the peer also does
+ * not notice if the process that has claimed it is killed.
  *
- * Without these calls an IA stays the parent's alone, as ever: the child must not use it.
+ * Without these calls an IA belongs to the parent alone: the child must not use it.
  */
 
 /**
- * Prepares an IA for fork(2): stops its thread and its connections. Until itx_ia_thaw nothing moves
- * in it, peers wait, and no other call on it or its objects may be made or be under way.
+ * Prepares an IA for fork(2): stops its thread and its connections. Until itx_ia_thaw the IA
+ * transfers nothing, peers wait, and no other call on it or its objects may be made or be under
+ * way.
  *
  * @param ia_handle  the Interface Adapter
  *
  * @retval IT_SUCCESS               the process may fork
  * @retval IT_ERR_INVALID_IA        ia_handle does not name an open IA
  * @retval IT_ERR_EVD_BUSY          it is frozen already
- * @retval IT_ERR_OP_NOT_SUPPORTED  the IA is one of a device, or lives on a base of the program
- *                                  (itx_ia_set_event_base), or the call comes from a callback
+ * @retval IT_ERR_OP_NOT_SUPPORTED  the IA belongs to a device, or runs on an event base of the
+ *                                  program (itx_ia_set_event_base), or the call comes from a
+ *                                  callback
  * @retval IT_ERR_RESOURCES         out of memory; nothing has changed
  * @retval IT_ERR_IA_CATASTROPHE    the IA has failed
  *
  * Completion: none; the call is synchronous.
- * Threads: one, while no other one is in a call on the IA.
+ * Threads: any thread, while no other thread is in a call on the IA.
  * Source: extension of this library.
  */
 it_status_t itx_ia_freeze(it_ia_handle_t ia_handle);
 
 /**
- * Has a frozen IA go on, in the process that froze it or in its child. Connections that were
- * established stay frozen, each until itx_ep_claim; what is posted on them meanwhile waits. In the
- * child descriptors of EVDs keep their numbers and are its own from now on.
+ * Resumes a frozen IA, in the process that froze it or in its child. Connections that were
+ * established stay frozen until itx_ep_claim, each for itself; requests posted on them wait. In the
+ * child, the descriptors of EVDs keep their numbers but are its own from now on.
  *
  * @param ia_handle  the Interface Adapter; one that is not frozen is left alone
  *
- * @retval IT_SUCCESS         it goes on
+ * @retval IT_SUCCESS         the IA has resumed
  * @retval IT_ERR_INVALID_IA  ia_handle does not name an open IA
- * @retval IT_ERR_RESOURCES   out of memory, descriptors or threads: in this child the IA can be
- *                            used no more, nor freed
+ * @retval IT_ERR_RESOURCES   out of memory, descriptors or threads: this child can no longer use
+ *                            or free the IA
  *
  * Completion: none; the call is synchronous.
- * Threads: one, while no other one is in a call on the IA.
+ * Threads: any thread, while no other thread is in a call on the IA.
  * Source: extension of this library.
  */
 it_status_t itx_ia_thaw(it_ia_handle_t ia_handle);
 
 /**
- * Goes on with a connection in this process, if the other one does not do so already. Of the calls
- * on an endpoint, it_ep_disconnect, it_ep_modify, itx_ep_flush and itx_ep_clear claim it first;
- * it_ep_free and it_ia_free leave it to the other process.
+ * Resumes a connection in this process, unless the other process has already claimed it. Of the
+ * calls on an endpoint, it_ep_disconnect, it_ep_modify, itx_ep_flush and itx_ep_clear claim it
+ * first; it_ep_free and it_ia_free leave it to the other process.
  *
  * @param ep_handle  an RC endpoint; one that is not frozen is left alone
  *
- * @retval IT_SUCCESS               it goes on here
+ * @retval IT_SUCCESS               the connection belongs to this process
  * @retval IT_ERR_INVALID_EP        ep_handle does not name an endpoint
  * @retval IT_ERR_INVALID_EP_TYPE   a datagram endpoint
- * @retval IT_ERR_INVALID_EP_STATE  it goes on in the other process; here it is about to end
+ * @retval IT_ERR_INVALID_EP_STATE  the other process has claimed it; here it is about to end
  *
  * Completion: none; the call is synchronous.
  * Threads: any thread, after itx_ia_thaw.
@@ -500,30 +506,30 @@ it_status_t itx_ep_claim(it_ep_handle_t ep_handle);
 struct itx_convert_params {
     size_t size;                     /* sizeof(struct itx_convert_params) as the caller knows it */
     const unsigned char *msg;        /* last streaming message to send; NULL with msg_len 0 */
-    size_t msg_len;                  /* its bytes */
+    size_t msg_len;                  /* bytes in msg */
     const unsigned char *early_data; /* bytes already read from the stream that belong to MPA */
-    size_t early_len;                /* their count */
+    size_t early_len;                /* bytes in early_data */
     const unsigned char *private_data; /* for the MPA Request (Initiator) or Reply (Responder) */
-    size_t private_data_length;        /* its bytes */
+    size_t private_data_length;        /* bytes in private_data */
     uint64_t timeout_us; /* limit for the MPA exchange, microseconds; 0 = 30 seconds */
 };
 
 /**
  * Turns a connected TCP socket into the RDMA connection of an endpoint, with more control than
- * it_socket_convert: private data, a time limit, and stream bytes that the program's own buffering
- * has already taken from the socket. Those bytes, everything read beyond the last streaming
- * message, go in early_data and are treated as the beginning of the MPA stream.
+ * it_socket_convert: private data, a time limit, and bytes that the program has already read from
+ * the socket into a buffer of its own. Those bytes, all that follow the last streaming message, are
+ * passed in early_data and are treated as the beginning of the MPA stream.
  *
- * The role follows from flags: ITX_SC_INITIATOR or ITX_SC_RESPONDER if given; otherwise Responder
- * when there is a msg and Initiator when there is none. On success the library owns the stream and
- * keeps a descriptor of its own; the program may close sd but must not read or write it.
+ * flags decide the role: ITX_SC_INITIATOR or ITX_SC_RESPONDER if given; otherwise Responder when
+ * there is a msg and Initiator when there is none. On success the library owns the stream and keeps
+ * a descriptor of its own; the program may close sd but must not read or write it.
  *
  * @param sd         a connected TCP socket (IPv4 or IPv6) whose local address the IA owns
  * @param ep_handle  an RC endpoint in state UNCONNECTED
  * @param flags      it_sc_flags_t bits
  * @param params     further arguments; NULL means all of them empty. Not used after return
  *
- * @retval IT_SUCCESS                  conversion has begun; one event will tell how it ends
+ * @retval IT_SUCCESS                  conversion has begun; one event reports the outcome
  * @retval IT_ERR_INVALID_EP           ep_handle does not name an endpoint
  * @retval IT_ERR_FAULT                a buffer is NULL while its length is not 0
  * @retval IT_ERR_INVALID_FLAGS        unknown bit, both roles, or IT_SC_NO_REQ_REP on a device
@@ -549,27 +555,27 @@ it_status_t itx_socket_convert(int sd, it_ep_handle_t ep_handle, it_sc_flags_t f
                                const struct itx_convert_params *params);
 
 /**
- * Hands a connected TCP socket over to a listen point, as if it had come to the listen point's own
- * port: the library reads the peer's MPA Request from it, and a connection request event follows,
- * with private data and read depths, for it_ep_accept, it_reject or it_handoff. For a program that
- * serves other protocols on the same port, looks at the first octets (MSG_PEEK) and leaves those of
- * MPA in the socket. A listen point with ITX_LISTEN_SOCKETS has no port of its own; its event has
- * the local port of the stream as its qualifier.
+ * Hands a connected TCP socket over to a listen point, as if it had arrived at the listen point's
+ * own port. The library reads the peer's MPA Request from it; a connection request event follows,
+ * with private data and read depths, for it_ep_accept, it_reject or it_handoff. This is for a
+ * program that serves other protocols on the same port: it peeks at the first octets (MSG_PEEK) and
+ * leaves those of MPA in the socket. A listen point with ITX_LISTEN_SOCKETS has no port of its own;
+ * its event has the local port of the stream as its qualifier.
  *
- * The stream is the library's from then on, with its options, and the program closes sd. What holds
- * for streams that come to a port holds for it, too: without a complete Request within 10 seconds,
- * with octets that are none, when too many wait (itx_ia_set_half_open_share) and when the listen
- * point is freed it is reset, and the program hears nothing of it.
+ * On success the library owns the stream and its options, and the program closes sd. The stream is
+ * treated like one that arrives at a port: it is reset, and no event reports that, when a complete
+ * Request does not arrive within 10 seconds, when its octets are no Request, when too many streams
+ * wait (itx_ia_set_half_open_share), or when the listen point is freed.
  *
- * @param sd             a connected TCP socket (IPv4 or IPv6) whose local address the IA owns, and
- *                       of which no octet of the Request has been read
+ * @param sd             a connected TCP socket (IPv4 or IPv6) whose local address the IA owns; no
+ *                       octet of the Request has been read from it
  * @param listen_handle  the listen point
  *
- * @retval IT_SUCCESS                 the library has the stream
+ * @retval IT_SUCCESS                 the library owns the stream
  * @retval IT_ERR_INVALID_LISTEN      listen_handle does not name a listen point
  * @retval IT_ERR_INVALID_CONVERSION  sd is not a connected TCP socket, or the IA does not own its
  *                                    local address
- * @retval IT_ERR_OP_NOT_SUPPORTED    the IA is one of a device
+ * @retval IT_ERR_OP_NOT_SUPPORTED    the IA belongs to a device
  * @retval IT_ERR_RESOURCES           out of memory or descriptors
  * @retval IT_ERR_IA_CATASTROPHE      the IA has failed
  *
@@ -598,26 +604,26 @@ typedef enum {
 #define ITX_MIXED_EVENT_STREAM ((it_event_type_t)0x30000)
 
 /**
- * Creates a simple EVD that queues the events of several streams, in the order of their arrival.
- * (An AEVD gives the events of one member in order, but not those of different members.) It may be
- * used wherever an EVD of one of its streams is asked for, for all of them at once, and every call
- * on EVDs works as on any other SEVD: it has one queue, one threshold, one descriptor or callback,
- * and may join an AEVD.
+ * Creates a simple EVD that queues the events of several streams in the order of their arrival. (An
+ * AEVD gives the events of one member in order, but not those of different members.) It may be used
+ * wherever an EVD of one of its streams is required, for all of them at once. All calls on EVDs
+ * work as on any other SEVD: it has one queue, one threshold, one descriptor or callback, and may
+ * join an AEVD.
  *
- * The order: on uiwarp an event arrives when the library learns of it. On a device completions lie
- * in a queue of the device until the EVD is looked at, so there the promise is less: all
- * completions of an endpoint's work come before the event that tells of the end of its connection
- * (IT_CM_MSG_CONN_DISCONNECT_EVENT, IT_CM_MSG_CONN_BROKEN_EVENT), those that it flushed included;
- * and every other event comes behind the completions that the device had when it arrived. Work that
- * is posted after the end is flushed behind the event in either case.
+ * On uiwarp an event arrives when the library learns of it. On a device, completions stay in a
+ * queue of the device until the EVD is polled, so the order is weaker. All completions of an
+ * endpoint's work, flushed ones included, come before the event that reports the end of its
+ * connection (IT_CM_MSG_CONN_DISCONNECT_EVENT, IT_CM_MSG_CONN_BROKEN_EVENT). Every other event
+ * comes after the completions that the device had when the event arrived. On both, work that is
+ * posted after the end is flushed after that event.
  *
  * @param ia_handle    the IA
  * @param streams      ITX_STREAM_ bits, at least one
  * @param evd_flag     it_evd_flags_t bits, as for it_evd_create
  * @param queue_size   events that the EVD can hold, of all streams together; at least 1
  * @param threshold    notifications needed before a waiter is woken, at most queue_size;
- *                     IT_THRESHOLD_DISABLE wakes at each. Every event but a completion is a
- *                     notification
+ *                     IT_THRESHOLD_DISABLE: each one wakes. Every event that is no completion
+ *                     is a notification
  * @param aevd_handle  an AEVD the new EVD joins, or a null handle
  * @param evd_handle   out: the EVD, to be destroyed with it_evd_free
  * @param fd           out, with IT_EVD_CREATE_FD only: as for it_evd_create; otherwise it may be
@@ -632,7 +638,7 @@ typedef enum {
  * @retval IT_ERR_MISMATCH_FD             a descriptor is wanted but fd is NULL, or the EVD joins
  *                                        an AEVD
  * @retval IT_ERR_INVALID_QUEUE_SIZE      queue_size is 0
- * @retval IT_ERR_RESOURCE_QUEUE_SIZE     a queue this long is out of reach
+ * @retval IT_ERR_RESOURCE_QUEUE_SIZE     the IA cannot provide a queue this long
  * @retval IT_ERR_INVALID_THRESHOLD       threshold exceeds queue_size
  * @retval IT_ERR_ASYNC_AFF_EVD_EXISTS    the IA has its EVD for affiliated errors already
  * @retval IT_ERR_ASYNC_UNAFF_EVD_EXISTS  the IA has its EVD for unaffiliated errors already
@@ -648,11 +654,11 @@ it_status_t itx_evd_create_mixed(it_ia_handle_t ia_handle, uint32_t streams,
                                  it_evd_handle_t aevd_handle, it_evd_handle_t *evd_handle, int *fd);
 
 /**
- * The length of the private data in an event of connection management. The events of IT-API tell
- * only whether there are any.
+ * Returns the length of the private data in an event of connection management. The events of IT-API
+ * only show whether there are any.
  *
- * @param event  an event as the library has filled it in, of any kind, whole: not the part of the
- *               union alone
+ * @param event  an event of any kind as filled in by the library: the whole union, not one
+ *               member of it
  *
  * @return octets of private_data that the peer has sent, at most IT_MAX_PRIV_DATA; 0 for none, for
  *         events that carry none, and for NULL
@@ -663,14 +669,13 @@ it_status_t itx_evd_create_mixed(it_ia_handle_t ia_handle, uint32_t streams,
 size_t itx_event_private_data_length(const it_event_t *event);
 
 /**
- * Takes several events from an EVD at once, oldest first, as that many calls of it_evd_dequeue
- * would, but more cheaply. On an AEVD the members that are ready take turns, each with several
- * events at a time.
+ * Takes several events from an EVD at once, oldest first, like as many calls of it_evd_dequeue, but
+ * at lower cost. On an AEVD the ready members take turns, each with several events at a time.
  *
  * @param evd_handle   the EVD, simple or aggregate
  * @param max_events   length of the array, at least 1
  * @param events       out: the events; the rest of the array is left alone
- * @param event_count  out: how many, at least 1
+ * @param event_count  out: number of events, at least 1
  *
  * @retval IT_SUCCESS             done
  * @retval IT_ERR_INVALID_EVD     evd_handle does not name an EVD
@@ -687,15 +692,15 @@ it_status_t itx_evd_dequeue_n(it_evd_handle_t evd_handle, size_t max_events, it_
                               size_t *event_count);
 
 /**
- * Waits like it_evd_wait, for the same condition, and then takes not one event but as many as
- * there are and fit, like itx_evd_dequeue_n.
+ * Waits like it_evd_wait, for the same condition, and then takes as many events as there are and
+ * fit, like itx_evd_dequeue_n.
  *
  * @param evd_handle   the EVD, simple or aggregate
  * @param timeout      longest sleep, microseconds; 0 = do not sleep, IT_TIMEOUT_INFINITE = no
  *                     limit
  * @param max_events   length of the array, at least 1
  * @param events       out: the events; the rest of the array is left alone
- * @param event_count  out: how many, at least 1
+ * @param event_count  out: number of events, at least 1
  * @param nmore        out: events still queued; with IT_ERR_TIMEOUT_EXPIRED those of an SEVD that
  *                     do not meet the condition; may be NULL
  *
@@ -714,21 +719,21 @@ it_status_t itx_evd_dequeue_n(it_evd_handle_t evd_handle, size_t max_events, it_
  * @retval IT_ERR_IA_CATASTROPHE     the IA has failed
  *
  * Completion: the call itself consumes the events.
- * Threads: any thread; no event is given to two waiters. No cancellation point: a thread that is
- * cancelled waits on.
+ * Threads: any thread; no event is given to two waiters. The call is no cancellation point: a
+ * cancelled thread keeps waiting.
  * Source: extension of this library.
  */
 it_status_t itx_evd_wait_n(it_evd_handle_t evd_handle, uint64_t timeout, size_t max_events,
                            it_event_t *events, size_t *event_count, size_t *nmore);
 
 /**
- * itx_evd_dequeue_n under the name, with the arguments and with the answers of other
- * implementations of IT-API. Not part of the standard, in spite of its name.
+ * itx_evd_dequeue_n with the name, the arguments and the results that other implementations of
+ * IT-API have. Not part of the standard, in spite of its name.
  *
  * @param evd_handle    the EVD, simple or aggregate
  * @param deque_count   length of the array, at least 1
  * @param events        out: the events; the rest of the array is left alone
- * @param dequed_count  out: how many; 0: there is no event
+ * @param dequed_count  out: number of events; 0: there is none
  *
  * @retval IT_SUCCESS             done
  * @retval IT_ERR_INVALID_EVD     evd_handle does not name an EVD
@@ -744,16 +749,16 @@ it_status_t it_evd_dequeue_n(it_evd_handle_t evd_handle, int deque_count, it_eve
                              int *dequed_count);
 
 /**
- * itx_evd_wait_n for aggregate EVDs, under the name, with the arguments and with the answers of
- * other implementations of IT-API.
+ * itx_evd_wait_n for aggregate EVDs, with the name, the arguments and the results that other
+ * implementations of IT-API have.
  *
  * @param evd_handle       an aggregate EVD
  * @param timeout          longest sleep, microseconds; 0 = do not sleep, IT_TIMEOUT_INFINITE = no
  *                         limit
  * @param max_event_count  length of the array, at least 1
  * @param events           out: the events; the rest of the array is left alone
- * @param events_count     out: how many; 0: nothing happened in time; with timeout 0, nothing has
- *                         happened yet
+ * @param events_count     out: number of events; 0: nothing happened in time; with timeout 0,
+ *                         nothing has happened yet
  *
  * @retval IT_SUCCESS                done
  * @retval IT_ERR_INVALID_EVD        evd_handle does not name an EVD
@@ -768,21 +773,21 @@ it_status_t it_evd_dequeue_n(it_evd_handle_t evd_handle, int deque_count, it_eve
  * @retval IT_ERR_IA_CATASTROPHE     the IA has failed
  *
  * Completion: the call itself consumes the events.
- * Threads: any thread; no event is given to two waiters. No cancellation point: a thread that is
- * cancelled waits on.
+ * Threads: any thread; no event is given to two waiters. The call is no cancellation point: a
+ * cancelled thread keeps waiting.
  * Source: extension of other implementations.
  */
 it_status_t itx_aevd_wait(it_evd_handle_t evd_handle, uint64_t timeout, size_t max_event_count,
                           it_event_t *events, size_t *events_count);
 
 /**
- * Says whether threads may wait on an EVD; they may at first. Where they may not, it_evd_wait,
- * itx_evd_wait_n and itx_aevd_wait return IT_ERR_INVALID_EVD_STATE: from now on, and at once in
- * threads that wait already. Nothing else changes: events are queued, can be dequeued, and are told
- * by descriptor, by callback and to an AEVD.
+ * Allows or forbids threads to wait on an EVD; at first they may. While it is forbidden,
+ * it_evd_wait, itx_evd_wait_n and itx_aevd_wait return IT_ERR_INVALID_EVD_STATE, at once also in
+ * threads that are already waiting. Nothing else changes: events are queued, can be dequeued, and
+ * are reported by descriptor, by callback and to an AEVD.
  *
  * @param evd_handle  the EVD, simple or aggregate
- * @param waitable    IT_FALSE: waits end; another value: they are allowed
+ * @param waitable    IT_FALSE: waits end and are refused; any other value: waits are allowed
  *
  * @retval IT_SUCCESS          in force
  * @retval IT_ERR_INVALID_EVD  evd_handle does not name an EVD
@@ -794,9 +799,9 @@ it_status_t itx_aevd_wait(it_evd_handle_t evd_handle, uint64_t timeout, size_t m
  */
 it_status_t itx_evd_set_waitable(it_evd_handle_t evd_handle, it_boolean_t waitable);
 
-/* What a simple EVD tells by its descriptor, its callback and to its AEVD: see itx_evd_arm. */
+/* What a simple EVD reports by its descriptor, its callback and to its AEVD: see itx_evd_arm. */
 typedef enum {
-    /* That it is ready, for as long as it is; so at first. An AEVD is told once more. */
+    /* That it is ready, while it is; the initial value. Setting it notifies an AEVD once more. */
     ITX_EVD_ARM_OFF,
     ITX_EVD_ARM_NONE,         /* nothing, until it is armed */
     ITX_EVD_ARM_NOTIFICATION, /* the next notification event */
@@ -804,55 +809,56 @@ typedef enum {
 } itx_evd_arm_t;
 
 /**
- * Has a simple EVD tell of one event: the first that is queued after this call, of any kind or a
+ * Makes a simple EVD report one event: the first one queued after this call, of any kind or a
  * notification event (IT_NOTIFY_FLAG, IT_SOLICITED_WAIT_FLAG of the sender, failures). Events that
- * are queued already are not told of: a program arms the EVD, then takes what there is, then waits.
- * Once told, the EVD is to be armed again. Armed for any event it stays so when it is to be armed
- * for a notification event.
+ * are already queued are not reported: a program arms the EVD, then takes the queued events, then
+ * waits. After the report the EVD must be armed again. An EVD armed for any event stays so if it is
+ * then armed for a notification event.
  *
- * It tells by its descriptor (IT_EVD_CREATE_FD), which stays readable until the EVD is armed again,
- * or by its callback, which runs once for each time.
- * If it belongs to an AEVD with IT_EVD_DEQUEUE_NOTIFICATIONS, it tells by one
- * IT_AEVD_NOTIFICATION_EVENT there, which stays when the EVD is armed again: as many of them as
- * there were events that it was armed for. Whether its events are taken makes no difference to
- * either. it_evd_wait on the EVD itself is not concerned; where there is a callback, threads may
- * wait unless arm is ITX_EVD_ARM_OFF, so a program can leave its events to the callback except
- * while one of its threads waits for them.
+ * The EVD reports by its descriptor (IT_EVD_CREATE_FD), which stays readable until the EVD is armed
+ * again, or by its callback, which runs once for each report. If it belongs to an AEVD with
+ * IT_EVD_DEQUEUE_NOTIFICATIONS, it queues one IT_AEVD_NOTIFICATION_EVENT there for each event that
+ * it was armed for; arming again does not remove them. Whether its events are taken makes no
+ * difference to either. it_evd_wait on the EVD itself is not affected. If there is a callback,
+ * threads may wait unless arm is ITX_EVD_ARM_OFF: so a program can leave events to the callback
+ * except while one of its threads waits for them.
  *
  * @param evd_handle  the simple EVD
- * @param arm         what it is to tell of from now on
+ * @param arm         what it reports from now on
  *
  * @retval IT_SUCCESS                in force
  * @retval IT_ERR_INVALID_EVD        evd_handle does not name an EVD
  * @retval IT_ERR_INVALID_EVD_TYPE   an AEVD
- * @retval IT_ERR_INVALID_EVD_STATE  its AEVD gives the events themselves
- * @retval IT_ERR_INVALID_FLAGS      arm is none of these values
- * @retval IT_ERR_OP_NOT_SUPPORTED   completions of a device, but for ITX_EVD_ARM_OFF and
- *                                   ITX_EVD_ARM_NONE
+ * @retval IT_ERR_INVALID_EVD_STATE  its AEVD returns the events themselves
+ * @retval IT_ERR_INVALID_FLAGS      arm has another value
+ * @retval IT_ERR_OP_NOT_SUPPORTED   an EVD for completions of a device, unless arm is
+ *                                   ITX_EVD_ARM_OFF or ITX_EVD_ARM_NONE
  *
  * Completion: none; the call is synchronous.
  * Threads: any thread, callbacks included.
- * Source: extension of this library; what ibv_req_notify_cq does.
+ * Source: extension of this library; ibv_req_notify_cq.
  */
 it_status_t itx_evd_arm(it_evd_handle_t evd_handle, itx_evd_arm_t arm);
 
 /*
- * For itx_ia_set_spin: the library decides, and learns from what the waits of a program are like.
+ * For itx_ia_set_spin: the library chooses the time, and adapts it to the program's earlier waits.
  */
 #define ITX_SPIN_DEFAULT UINT64_MAX
 
 /**
- * Limits for how long a call that waits (it_evd_wait, itx_evd_wait_n, itx_aevd_wait) may poll
- * before it lets its thread sleep. Polling answers sooner and takes processor time; it
- * happens only where earlier waits were short, and by default for some 50 microseconds at most.
- * The same limit holds for a post of a program that polls memory: where the program has posted as
- * soon as the peer's answer was there, again and again, a post reads the next answer before it
- * returns, for some 100 microseconds at most. Programs with callbacks or descriptors are left out.
+ * Limits how long a call that waits (it_evd_wait, itx_evd_wait_n, itx_aevd_wait) may poll before
+ * its thread sleeps. Polling reacts sooner but uses processor time. The library polls only where
+ * earlier waits were short, and by default for at most about 50 microseconds.
  *
- * @param ia_handle  the Interface Adapter, all of whose EVDs are meant
- * @param spin_us    longest time, microseconds; 0: the thread sleeps at once, whenever nothing has
- *                   come yet; ITX_SPIN_DEFAULT: as in the beginning. More than 10,000 counts as
- *                   that many, since a thread that polls does not hear of signals
+ * The same limit applies to posts of a program that polls memory. If the program has repeatedly
+ * posted as soon as the peer's answer arrived, a post polls for the next answer before it returns,
+ * by default for at most about 100 microseconds. Programs with callbacks or descriptors are
+ * excluded.
+ *
+ * @param ia_handle  the Interface Adapter; the limit applies to all its EVDs
+ * @param spin_us    longest time, microseconds; 0: the thread sleeps at once if there is no event;
+ *                   ITX_SPIN_DEFAULT: the initial value. At most 10,000, even if it is larger,
+ *                   since a polling thread does not notice signals
  *
  * @retval IT_SUCCESS         in force for waits that begin from now on
  * @retval IT_ERR_INVALID_IA  ia_handle does not name an open IA
@@ -866,23 +872,23 @@ it_status_t itx_ia_set_spin(it_ia_handle_t ia_handle, uint64_t spin_us);
 /**
  * Limits how many streams of one source may wait at the listen points of an IA without having sent
  * their MPA Request. A source is an IPv4 address, the /64 of an IPv6 address, or a link-local
- * address. One more of the same source ends the one of them that has waited longest, with a reset;
- * streams of other sources are left alone.
+ * address. One stream more from the same source resets the one of its streams that has waited
+ * longest; streams of other sources are not affected.
  *
- * All sources together have half of the descriptors of the process (RLIMIT_NOFILE when the IA was
- * created), at most 4096; one more then ends the one that has waited longest of all. By default
- * one source may have half of that. A smaller share protects from floods that come from few
- * addresses; a larger one serves programs that open many connections at once from one host.
- * itx_counters.half_open_refused counts the streams that were ended.
+ * All sources together may use half of the process's descriptors (RLIMIT_NOFILE when the IA was
+ * created), at most 4096. One stream more resets the one that has waited longest of all. By default
+ * one source may have half of that. A smaller share protects against floods from few addresses; a
+ * larger one suits programs that open many connections at once from one host.
+ * itx_counters.half_open_refused counts the streams that were reset.
  *
- * @param ia_handle  the Interface Adapter, all of whose listen points are meant
- * @param streams    how many of one source may wait; 0: the default. More than all sources together
- *                   may have counts as that many
+ * @param ia_handle  the Interface Adapter; the limit applies to all its listen points
+ * @param streams    how many of one source may wait; 0: the default. Never more than all sources
+ *                   together may have
  *
  * @retval IT_SUCCESS         in force for streams that come from now on
  * @retval IT_ERR_INVALID_IA  ia_handle does not name an open IA
  *
- * Completion: none; the call is synchronous. Works on a failed IA. Changes nothing on a device: its
+ * Completion: none; the call is synchronous. Works on a failed IA. No effect on a device, whose
  * driver listens.
  * Threads: any thread.
  * Source: extension of this library.
@@ -890,21 +896,21 @@ it_status_t itx_ia_set_spin(it_ia_handle_t ia_handle, uint64_t spin_us);
 it_status_t itx_ia_set_half_open_share(it_ia_handle_t ia_handle, size_t streams);
 
 /**
- * Gives the thread of an Interface Adapter a niceness. By default it has that of the thread that
- * has created the IA. Where the threads of a program compute on all processors, a favoured IA's
- * thread serves the one-sided operations of peers sooner: a niceness of -10 brings the slowest
- * thousandth of RDMA Reads from milliseconds to fractions of one (docs/performance-notes.md). No
- * other thread of the program is changed.
+ * Sets the niceness of the thread of an Interface Adapter. By default it is that of the thread that
+ * created the IA. When the program's threads keep all processors busy, a favoured IA's thread
+ * serves the one-sided operations of peers sooner: a niceness of -10 reduces the slowest thousandth
+ * of RDMA Reads from milliseconds to fractions of one (docs/performance-notes.md). No other thread
+ * of the program is affected.
  *
  * @param ia_handle  the Interface Adapter
- * @param niceness   -20 (favoured most) to 19
+ * @param niceness   -20 (most favoured) to 19
  *
  * @retval IT_SUCCESS               in force
  * @retval IT_ERR_INVALID_IA        ia_handle does not name an open IA
  * @retval IT_ERR_RANGE             niceness is below -20 or above 19
- * @retval IT_ERR_NO_PERMISSION     the process may not: it needs CAP_SYS_NICE, or a limit
- *                                  RLIMIT_NICE that allows it
- * @retval IT_ERR_OP_NOT_SUPPORTED  the IA has no thread: it lives on a base of the program
+ * @retval IT_ERR_NO_PERMISSION     the process needs CAP_SYS_NICE, or a limit RLIMIT_NICE
+ *                                  that allows it
+ * @retval IT_ERR_OP_NOT_SUPPORTED  the IA has no thread: it runs on a base of the program
  *                                  (itx_ia_set_event_base)
  * @retval IT_ERR_RESOURCES         the kernel refuses for another reason
  *
@@ -915,39 +921,41 @@ it_status_t itx_ia_set_half_open_share(it_ia_handle_t ia_handle, size_t streams)
 it_status_t itx_ia_set_niceness(it_ia_handle_t ia_handle, int niceness);
 
 /**
- * Has the calling thread do the work of an IA's thread while it sleeps in a poll, select or epoll
- * of its own: no other thread needs to be woken for what arrives. The thread sleeps until *fd is
- * readable, or for any reason of its own, and calls itx_ia_lead_end. In between it makes no other
- * call on the IA or its objects; other threads may make all calls.
+ * Makes the calling thread do the work of an IA's thread while it sleeps in a poll, select or epoll
+ * of its own. Then no other thread must be woken for arriving data. The thread sleeps until *fd is
+ * readable, or for any reason of its own, and then calls itx_ia_lead_end. In between it makes no
+ * other call on the IA or its objects; other threads may make all calls.
  *
- * From the first call on the IA's thread is patient: it reads streams only when no thread of the
- * program has polled, waited or led for a millisecond, also where EVDs have callbacks or
- * descriptors. (Without this call it then comes sooner, and in the way of threads that read.)
+ * From the first call on, the IA's thread waits longer before it acts: it reads streams only when
+ * no thread of the program has polled, waited or led for a millisecond, even if EVDs have callbacks
+ * or descriptors. (Without this call it acts sooner in that case, and competes with threads that
+ * read.)
  *
  * @param ia_handle  the Interface Adapter
- * @param fd         out: a descriptor of the IA to be polled for reading, and for nothing else. It
- *                   is the same for each call of a process
+ * @param fd         out: a descriptor of the IA, to be polled for reading and nothing else.
+ *                   Every call of a process returns the same one
  *
  * @retval IT_SUCCESS               the thread leads, until itx_ia_lead_end
  * @retval IT_ERR_INVALID_IA        ia_handle does not name an open IA
  * @retval IT_ERR_FAULT             fd is NULL
- * @retval IT_ERR_WAITER_LIMIT      another thread leads or waits for events, and does that work
- * @retval IT_ERR_OP_NOT_SUPPORTED  a device, which needs no such thread; or the calling thread is
- *                                  the IA's
+ * @retval IT_ERR_WAITER_LIMIT      another thread leads or waits for events, and does the work
+ * @retval IT_ERR_OP_NOT_SUPPORTED  the IA belongs to a device, which needs no such thread, or the
+ *                                  calling thread is the IA's
  *
  * Completion: none; the call is synchronous and does not block.
- * Threads: any thread of the program, no callback.
+ * Threads: any thread of the program, except in a callback.
  * Source: extension of this library.
  */
 it_status_t itx_ia_lead_begin(it_ia_handle_t ia_handle, int *fd);
 
 /**
- * Ends what itx_ia_lead_begin has begun. Callbacks of EVDs that become ready by this call run in
- * the calling thread before it returns; they may do all but free their EVD or detach themselves.
+ * Ends what itx_ia_lead_begin began. Callbacks of EVDs that become ready through this call run in
+ * the calling thread before it returns; they may make all calls except freeing their EVD or
+ * detaching themselves.
  *
  * @param ia_handle  the Interface Adapter
- * @param work       whether the descriptor was readable: what has arrived is read. IT_FALSE:
- *                   nothing is looked at
+ * @param work       IT_TRUE if the descriptor was readable: the call reads what has arrived.
+ *                   IT_FALSE: it reads nothing
  *
  * @retval IT_SUCCESS                done
  * @retval IT_ERR_INVALID_IA         ia_handle does not name an open IA
@@ -955,7 +963,7 @@ it_status_t itx_ia_lead_begin(it_ia_handle_t ia_handle, int *fd);
  * @retval IT_ERR_OP_NOT_SUPPORTED   as above
  *
  * Completion: none; the call is synchronous and does not block.
- * Threads: the one that has called itx_ia_lead_begin.
+ * Threads: the thread that called itx_ia_lead_begin.
  * Source: extension of this library.
  */
 it_status_t itx_ia_lead_end(it_ia_handle_t ia_handle, it_boolean_t work);
@@ -963,38 +971,38 @@ it_status_t itx_ia_lead_end(it_ia_handle_t ia_handle, it_boolean_t work);
 struct event_base; /* of libevent 2; programs that do not use this call need no libevent */
 
 /**
- * Has everything that an IA would do on a thread of its own (listening, connection startup, timers,
- * reading while no thread waits, callbacks of EVDs) done on a libevent base of the program, by the
- * thread that runs that base. The IA's own thread ends: a program that has a single thread stays
- * one. Best called right after it_ia_create; with connections already there nothing is lost
- * either. Called again, it moves the IA to yet another base.
+ * Moves all work that an IA would do on a thread of its own (listening, connection startup, timers,
+ * reading while no thread waits, callbacks of EVDs) to a libevent base of the program, in the
+ * thread that runs that base. The IA's own thread ends, so a program with a single thread keeps a
+ * single thread. The call is best made right after it_ia_create, but existing connections lose
+ * nothing. A further call moves the IA to another base.
  *
  * The calling thread becomes the IA's thread: it must be the one that runs the base. While it does
- * something else, only the calls it makes get on with the IA's work: those that block
- * (it_evd_wait, itx_evd_wait_n) and those that poll (it_evd_dequeue on an empty EVD), on whatever
- * EVD, do it themselves, for all IAs of this thread, without running other handlers of the base.
- * Callbacks of EVDs are called from the base and from calls that block, never from those that poll.
+ * something else, only its own calls do the IA's work: calls that block (it_evd_wait,
+ * itx_evd_wait_n) and calls that poll (it_evd_dequeue on an empty EVD), on any EVD, do that work
+ * for all IAs of this thread, without running other handlers of the base. The base and calls that
+ * block run callbacks of EVDs; calls that poll never do.
  *
- * The base must outlive the IA. It may have been made in any way but with
- * EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST. As the IA watches descriptors on it as long as it exists,
- * event_base_dispatch does not return by itself; a program that is done calls
- * event_base_loopbreak or it_ia_free. it_ia_free may be called from handlers of the base, though
- * not from callbacks of EVDs; another thread may call it only while this one runs the base.
+ * The base must outlive the IA. It may have been created with any options except
+ * EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST. The IA watches descriptors on it as long as the IA exists,
+ * so event_base_dispatch does not return by itself; a program that is done calls
+ * event_base_loopbreak or it_ia_free. Handlers of the base may call it_ia_free, but callbacks of
+ * EVDs may not; another thread may call it only while this thread runs the base.
  *
  * @param ia_handle  the IA
- * @param base       the base; it stays the program's
+ * @param base       the base; it still belongs to the program
  *
  * @retval IT_SUCCESS             done: the IA has no thread
  * @retval IT_ERR_INVALID_IA      ia_handle does not name an open IA
  * @retval IT_ERR_FAULT           base is NULL
  * @retval IT_ERR_EVD_BUSY        called from the callback of an EVD of this IA, or while another
  *                                thread makes the same call
- * @retval IT_ERR_RESOURCES       out of memory, or the base does not take descriptors; the IA
- *                                stays where it was
+ * @retval IT_ERR_RESOURCES       out of memory, or the base does not accept descriptors; the
+ *                                IA stays where it was
  * @retval IT_ERR_IA_CATASTROPHE  the IA has failed
  *
  * Completion: none; the call is synchronous.
- * Threads: the one that runs the base.
+ * Threads: the thread that runs the base.
  * Source: extension of this library.
  */
 it_status_t itx_ia_set_event_base(it_ia_handle_t ia_handle, struct event_base *base);
@@ -1004,20 +1012,20 @@ it_status_t itx_ia_set_event_base(it_ia_handle_t ia_handle, struct event_base *b
  * ============================================================================================== */
 
 /**
- * Sets how long a message may hold a receive of an S-RQ without going on. Its first segment takes
- * the receive from the queue, so a peer that begins a message and leaves it at that takes it from
- * all other endpoints of the S-RQ. When the time is over the connection ends: the peer is sent a
- * Terminate (RDMAP, remote operation, catastrophic for the stream), the endpoint's work is flushed,
- * this receive with IT_DTO_ERR_FLUSHED, and IT_ASYNC_AFF_EP_SRQ_ERROR and
- * IT_CM_MSG_CONN_BROKEN_EVENT follow. Nobody else notices.
+ * Sets how long a message may hold a receive of an S-RQ without progress. The first segment of a
+ * message takes the receive from the queue. So a peer that begins a message and stops withholds
+ * that receive from all other endpoints of the S-RQ. When the time is over the connection ends: the
+ * peer gets a Terminate (RDMAP, remote operation, catastrophic for the stream) and the endpoint's
+ * work is flushed, including this receive, with IT_DTO_ERR_FLUSHED. IT_ASYNC_AFF_EP_SRQ_ERROR and
+ * IT_CM_MSG_CONN_BROKEN_EVENT follow. Other connections are not affected.
  *
- * The time begins anew with every octet of the message. All in all a message may take this time,
- * and a second more for each 4,000 octets that have come. It is looked at eight times within the
- * limit, at least once a second: a connection may end so much later. Messages that come at once,
- * and receives of an endpoint's own, are not concerned.
+ * The time starts again with every octet of the message. In total a message may take this time,
+ * plus one second for each 4,000 octets that have arrived. The library checks eight times within
+ * the limit, at least once a second, so a connection may end that much later. Messages that arrive
+ * at once, and receives posted on an endpoint itself, are not affected.
  *
  * @param srq_handle  the S-RQ
- * @param timeout_us  microseconds; at first 30 seconds. Less than 1,000 counts as that many;
+ * @param timeout_us  microseconds; initially 30 seconds. Values below 1,000 count as 1,000;
  *                    IT_TIMEOUT_INFINITE: no limit
  *
  * @retval IT_SUCCESS               in force, also for messages under way
@@ -1031,21 +1039,22 @@ it_status_t itx_ia_set_event_base(it_ia_handle_t ia_handle, struct event_base *b
 it_status_t itx_srq_set_message_timeout(it_srq_handle_t srq_handle, uint64_t timeout_us);
 
 /* ==============================================================================================
- * Memory as InfiniBand has it
+ * Memory in the terms of InfiniBand
  * ============================================================================================== */
 
 /*
- * A wide RMR is what InfiniBand calls a window of type 1: every endpoint of its PZ may be reached
- * through, and each link replaces the one before. A narrow one is of type 2: it belongs to the
- * connection of the endpoint that it was linked by, whose peer may invalidate it. Link, unlink and
- * invalidation need objects of one PZ; the LMR needs no right of peers, only the local one that
- * each of them rests on.
+ * A wide RMR is a window of type 1 in InfiniBand's terms: peers may use it through every endpoint
+ * of its PZ, and each link replaces the one before. A narrow RMR is a window of type 2: it belongs
+ * to the connection of the endpoint on which it was linked, whose peer may invalidate it. Link,
+ * unlink and invalidation need objects of one PZ. The LMR needs none of the remote rights, only the
+ * local right that each of them requires.
  */
 
 /**
- * Registers memory like it_lmr_create, in IT_ADDR_MODE_ABSOLUTE, but peers find it at addresses of
- * the program's choice: its first byte at base, 0 included. Local segments go on naming it by the
- * addresses of the process. An absolute window on it lies where its part of the region lies.
+ * Registers memory like it_lmr_create, in IT_ADDR_MODE_ABSOLUTE, but peers address it from base on:
+ * base is the address of the first byte for them, and may be 0. Local segments still use the
+ * addresses of the process. An absolute window on the region uses the addresses that peers use for
+ * that part of it.
  *
  * @param pz_handle    the protection zone
  * @param addr         first byte
@@ -1067,7 +1076,7 @@ it_status_t itx_srq_set_message_timeout(it_srq_handle_t srq_handle, uint64_t tim
  * @retval IT_ERR_INVALID_FLAGS        as it_lmr_create
  * @retval IT_ERR_ACCESS               the memory is mapped without a right that privs asks for
  * @retval IT_ERR_RESOURCES            memory or keys are used up
- * @retval IT_ERR_OP_NOT_SUPPORTED     the IA is one of a device
+ * @retval IT_ERR_OP_NOT_SUPPORTED     the IA belongs to a device
  * @retval IT_ERR_IA_CATASTROPHE       the IA has failed
  *
  * Completion: none; the call is synchronous.
@@ -1079,27 +1088,27 @@ it_status_t itx_lmr_create_at(it_pz_handle_t pz_handle, void *addr, it_length_t 
                               it_lmr_handle_t *lmr_handle, it_rmr_context_t *rmr_context);
 
 /*
- * A bit of the mask of it_lmr_modify: the keys stay. So peers that have the key have the new rights
- * at once, and operations may be using the region, posted receives included: those that are under
- * way end first. A key that was invalidated stays so. Refused for devices
- * (IT_ERR_OP_NOT_SUPPORTED). What ibv_rereg_mr does.
+ * A bit of the mask of it_lmr_modify, which keeps the keys, like ibv_rereg_mr. Peers that have the
+ * key have the new rights at once. Operations, including posted receives, may be using the region;
+ * those under way end first. A key that was invalidated stays invalid. Devices refuse it
+ * (IT_ERR_OP_NOT_SUPPORTED).
  */
 #define ITX_LMR_KEEP_KEY ((it_lmr_param_mask_t)0x40000000)
 
 /**
- * Gives a window a key of its own for as long as it lives, with all 256 that differ from it in the
- * low 8 bits. It opens nothing until itx_rmr_link_key has been called; links of it_rmr_link go on
- * getting other keys.
+ * Reserves a key for a window for as long as the window exists, together with all 256 keys that
+ * differ only in the low 8 bits. The key opens nothing until itx_rmr_link_key is called; links by
+ * it_rmr_link still get other keys.
  *
  * @param rmr_handle   the window
- * @param rmr_context  out: the key, host byte order; at first with low bits of the library's
- *                     choice, afterwards the one that was linked last
+ * @param rmr_context  out: the key, host byte order; at first with low bits chosen by the
+ *                     library, later the key that was linked last
  *
  * @retval IT_SUCCESS               done
  * @retval IT_ERR_INVALID_RMR       rmr_handle does not name a window
  * @retval IT_ERR_FAULT             rmr_context is NULL
  * @retval IT_ERR_RESOURCES         keys are used up
- * @retval IT_ERR_OP_NOT_SUPPORTED  the IA is one of a device
+ * @retval IT_ERR_OP_NOT_SUPPORTED  the IA belongs to a device
  *
  * Completion: none; the call is synchronous.
  * Threads: any thread.
@@ -1108,23 +1117,23 @@ it_status_t itx_lmr_create_at(it_pz_handle_t pz_handle, void *addr, it_length_t 
 it_status_t itx_rmr_key(it_rmr_handle_t rmr_handle, it_rmr_context_t *rmr_context);
 
 /**
- * it_rmr_link with a key of the program's choice: one that differs from that of itx_rmr_key in the
- * low 8 bits at most. The key that opened the window before opens nothing any more.
+ * it_rmr_link with a key of the program's choice, which may differ from that of itx_rmr_key in the
+ * low 8 bits. The key that opened the window before is no longer valid.
  *
  * @param rmr_handle   the window, after itx_rmr_key
  * @param lmr_handle   the region, of the same PZ
  * @param addr         first byte of the window
- * @param length       its bytes, at least 1
+ * @param length       bytes of the window, at least 1
  * @param addr_mode    as it_rmr_link
  * @param privs        rights of peers
  * @param ep_handle    the endpoint on whose send queue the request runs, of the same PZ
- * @param cookie       given back in the completion
+ * @param cookie       returned in the completion
  * @param dto_flags    as it_rmr_link
  * @param rmr_context  the key, host byte order
  *
  * @retval IT_SUCCESS                accepted; the outcome follows as an event
  * @retval IT_ERR_INVALID_RMR        rmr_handle does not name a window
- * @retval IT_ERR_INVALID_LMR        lmr_handle does not name a region whose key works
+ * @retval IT_ERR_INVALID_LMR        lmr_handle does not name a region with a valid key
  * @retval IT_ERR_INVALID_EP         ep_handle does not name an endpoint
  * @retval IT_ERR_INVALID_EP_TYPE    a datagram endpoint
  * @retval IT_ERR_INVALID_PZ         the three are not of one PZ
@@ -1132,15 +1141,15 @@ it_status_t itx_rmr_key(it_rmr_handle_t rmr_handle, it_rmr_context_t *rmr_contex
  * @retval IT_ERR_INVALID_PRIVS      no right, or one that a window cannot give
  * @retval IT_ERR_INVALID_ADDR_MODE  as it_rmr_link
  * @retval IT_ERR_INVALID_LENGTH     length is 0
- * @retval IT_ERR_RANGE              the window is not within the region, or rmr_context is none of
- *                                   its keys
- * @retval IT_ERR_ACCESS             the region lacks the local right that one of privs rests on
+ * @retval IT_ERR_RANGE              the window is not within the region, or rmr_context is not one
+ *                                   of its keys
+ * @retval IT_ERR_ACCESS             the region lacks a local right that one of privs requires
  * @retval IT_ERR_INVALID_EP_STATE   the endpoint is neither CONNECTED nor NONOPERATIONAL
  * @retval IT_ERR_TOO_MANY_POSTS     the request queue is full
- * @retval IT_ERR_OP_NOT_SUPPORTED   the IA is one of a device
+ * @retval IT_ERR_OP_NOT_SUPPORTED   the IA belongs to a device
  * @retval IT_ERR_IA_CATASTROPHE     the IA has failed
  *
- * Completion: IT_RMR_LINK_CMPL_EVENT on the request EVD, as of it_rmr_link.
+ * Completion: IT_RMR_LINK_CMPL_EVENT on the request EVD, as for it_rmr_link.
  * Threads: any thread; the order in which calls return is the order of execution.
  * Source: extension of this library; ibv_bind_mw, IBV_WR_BIND_MW with ibv_inc_rkey.
  */
@@ -1150,15 +1159,16 @@ it_status_t itx_rmr_link_key(it_rmr_handle_t rmr_handle, it_lmr_handle_t lmr_han
                              it_dto_flags_t dto_flags, it_rmr_context_t rmr_context);
 
 /**
- * Unlinks a window at once and on no endpoint: for one whose connection is over, which could run no
- * request, and which a narrow window keeps from being freed. When the call returns no byte moves
- * through the window. A link that is posted and has not run yet opens it again.
+ * Unlinks a window at once, without an endpoint. This is for a window whose connection is over:
+ * that connection can run no request, and a linked narrow window keeps its endpoint from being
+ * freed. When the call returns no byte moves through the window. A link that is posted and has not
+ * run yet opens it again.
  *
  * @param rmr_handle  the window, linked or not
  *
- * @retval IT_SUCCESS               it is linked to nothing
+ * @retval IT_SUCCESS               the window is not linked
  * @retval IT_ERR_INVALID_RMR       rmr_handle does not name a window
- * @retval IT_ERR_OP_NOT_SUPPORTED  the IA is one of a device
+ * @retval IT_ERR_OP_NOT_SUPPORTED  the IA belongs to a device
  *
  * Completion: none; the call is synchronous.
  * Threads: any thread.
@@ -1167,14 +1177,15 @@ it_status_t itx_rmr_link_key(it_rmr_handle_t rmr_handle, it_lmr_handle_t lmr_han
 it_status_t itx_rmr_reset(it_rmr_handle_t rmr_handle);
 
 /**
- * Takes a key back: that of a window, as it_rmr_unlink would, or that of an LMR, whose memory peers
- * then reach no more while local requests go on using it (until it_lmr_modify gives it another
- * one). The request runs in its turn on the send queue; when it completes no byte moves by the key.
+ * Invalidates a key: that of a window, as it_rmr_unlink would, or that of an LMR. Peers can then no
+ * longer access the LMR's memory, but local requests can still use it; it_lmr_modify gives the LMR
+ * a new key. The request runs in its turn on the send queue. When it completes, no byte moves
+ * through the key.
  *
- * @param ep_handle    a connected RC endpoint, of the key's PZ; for a narrow window that of its
- *                     connection
+ * @param ep_handle    a connected RC endpoint of the key's PZ; for a narrow window, the endpoint
+ *                     of its connection
  * @param rmr_context  the key, host byte order
- * @param cookie       given back in the completion
+ * @param cookie       returned in the completion
  * @param dto_flags    COMPLETION, NOTIFY, BARRIER_FENCE, UNLINK_FENCE, COALESCE_WR
  *
  * @retval IT_SUCCESS                accepted; the outcome follows as an event
@@ -1183,7 +1194,7 @@ it_status_t itx_rmr_reset(it_rmr_handle_t rmr_handle);
  * @retval IT_ERR_INVALID_DTO_FLAGS  a flag that does not exist or does not apply
  * @retval IT_ERR_INVALID_EP_STATE   the endpoint is neither CONNECTED nor NONOPERATIONAL
  * @retval IT_ERR_TOO_MANY_POSTS     the request queue is full
- * @retval IT_ERR_OP_NOT_SUPPORTED   the IA is one of a device
+ * @retval IT_ERR_OP_NOT_SUPPORTED   the IA belongs to a device
  * @retval IT_ERR_IA_CATASTROPHE     the IA has failed
  *
  * Completion: IT_RMR_LINK_CMPL_EVENT on the request EVD. IT_RMR_OPERATION_FAILED, and the
@@ -1199,16 +1210,16 @@ it_status_t itx_post_invalidate(it_ep_handle_t ep_handle, it_rmr_context_t rmr_c
  * Features beyond it_ia_info_t
  * ============================================================================================== */
 
-/* An IA's features of the next two sections. */
+/* Limits of an IA, and its features of the next two sections. */
 struct itx_features {
     size_t size;                /* sizeof(struct itx_features) as the caller knows it */
     it_boolean_t atomic_swap;   /* itx_post_atomic_swap works */
-    uint32_t immediate_bits;    /* of an immediate value: 64 on uiwarp; 0: there are none */
-    uint32_t send_imm_receives; /* receives that itx_post_send_imm with data takes at the peer */
-    /* The largest values that the calls that make objects take; memory may end before. */
+    uint32_t immediate_bits;    /* of an immediate value: 64 on uiwarp; 0: not supported */
+    uint32_t send_imm_receives; /* receives that itx_post_send_imm with data uses at the peer */
+    /* The largest values that create calls accept; memory may run out before. */
     size_t max_request_dtos;        /* requests of an EP */
     size_t max_recv_dtos;           /* receives of an EP */
-    size_t max_srq_dtos;            /* receives of an S-RQ; 0: there are none */
+    size_t max_srq_dtos;            /* receives of an S-RQ; 0: no S-RQs */
     size_t max_send_segments;       /* of a Send */
     size_t max_recv_segments;       /* of a receive */
     size_t max_rdma_read_segments;  /* of an RDMA Read */
@@ -1216,12 +1227,12 @@ struct itx_features {
     size_t max_evd_events;          /* queue of an EVD */
     uint64_t max_message_bytes;     /* of one request */
     uint64_t max_lmr_bytes;         /* of one LMR */
-    uint32_t max_ird;               /* RDMA Reads and atomics of the peer at a time */
-    uint32_t max_ord;               /* of our own */
+    uint32_t max_ird;               /* RDMA Reads and atomics of the peer at once */
+    uint32_t max_ord;               /* the same, of this side */
 };
 
 /**
- * Tells which extensions of the data path an IA has, and its limits.
+ * Reads which extensions of the data path an IA has, and its limits.
  *
  * @param ia_handle  the Interface Adapter
  * @param features   the caller sets size and owns the memory; the other members are filled in
@@ -1242,15 +1253,15 @@ it_status_t itx_ia_query_features(it_ia_handle_t ia_handle, struct itx_features 
  * ============================================================================================== */
 
 /**
- * Stores 8 bytes into a peer's memory and fetches what they replace, in one step. For the rest as
- * it_post_atomic: the peer's EP needs atomics_enable, its region IT_PRIV_ATOMIC, and the operation
- * counts towards the ORD. On iWARP it goes out as a compare and swap that compares no bit, which
- * every peer with RFC 7306 understands.
+ * Stores 8 bytes into a peer's memory and fetches the value that they replace, in one atomic step.
+ * Otherwise the same as it_post_atomic: the peer's EP needs atomics_enable, its region
+ * IT_PRIV_ATOMIC, and the operation counts towards the ORD. On iWARP it is sent as a compare and
+ * swap that compares no bit, which every peer with RFC 7306 understands.
  *
  * @param ep_handle    a connected RC endpoint
  * @param value        the value to store
  * @param result       one segment of 8 bytes, aligned to 8, for the old value
- * @param cookie       given back in the completion
+ * @param cookie       returned in the completion
  * @param dto_flags    it_dto_flags_t bits: COMPLETION, NOTIFY, BARRIER_FENCE, COALESCE_WR
  * @param rdma_addr    the 8 bytes, in the terms of the peer's region, aligned to 8; host byte
  *                     order
@@ -1282,29 +1293,29 @@ it_status_t itx_post_atomic_swap(it_ep_handle_t ep_handle, uint64_t value,
  * ============================================================================================== */
 
 /*
- * A number that travels with a Send or an RDMA Write and arrives in the completion of a receive,
- * whose buffer it does not touch. It has the same value on both sides, whatever their byte orders.
+ * An immediate value is a number that travels with a Send or an RDMA Write and arrives in the
+ * completion of a receive, whose buffer it does not touch. It has the same value on both sides,
+ * whatever their byte orders.
  *
- * On iWARP it is the Immediate Data message of RFC 7306: 64 bits (8 octets in network order), a
- * message of its own behind the data, which takes a receive of its own (unless ITX_OWN_PEER_IMM is
- * agreed on). Nothing on the wire tells
- * whether a peer understands it; one that does not, ends the connection with a Terminate. So both
- * programs have to agree, in their private data for example, and then say so with
- * itx_ep_enable_immediate. An endpoint that has not been told treats such a message as an unknown
- * one.
+ * On iWARP it is the Immediate Data message of RFC 7306: 64 bits (8 octets in network order) in a
+ * message of its own behind the data, which consumes a receive of its own (unless ITX_OWN_PEER_IMM
+ * is agreed on). Nothing on the wire shows whether a peer understands it; a peer that does not ends
+ * the connection with a Terminate. So both programs have to agree, for example in their private
+ * data, and then enable it with itx_ep_enable_immediate. An endpoint without that call treats such
+ * a message as an unknown one.
  *
- * Portable between transports: values below 2^32; at least itx_features.send_imm_receives receives
- * posted for each Send with a value; a receiver that takes data (transferred_length) and value
- * (itx_event_immediate) from whichever completion has them.
+ * A program that is portable between transports uses values below 2^32, posts at least
+ * itx_features.send_imm_receives receives for each Send with a value, and takes data
+ * (transferred_length) and value (itx_event_immediate) from whichever completion has them.
  */
 
 /**
- * Says that this endpoint's peer speaks immediate values: from now on they may be posted and are
- * accepted. Best called before the connection exists, since the peer's first message may carry one.
- * Survives it_ep_reset.
+ * Enables immediate values on an endpoint whose peer supports them: from now on they may be posted
+ * and are accepted. Best called before the connection exists, since the peer's first message may
+ * carry one. Survives it_ep_reset.
  *
  * @param ep_handle  an RC endpoint in any state
- * @param enable     IT_FALSE (the default) takes it back
+ * @param enable     IT_TRUE: enable; IT_FALSE (the default): disable
  *
  * @retval IT_SUCCESS               in force
  * @retval IT_ERR_INVALID_EP        ep_handle does not name an endpoint
@@ -1318,21 +1329,21 @@ it_status_t itx_post_atomic_swap(it_ep_handle_t ep_handle, uint64_t value,
 it_status_t itx_ep_enable_immediate(it_ep_handle_t ep_handle, it_boolean_t enable);
 
 /**
- * Sends a message and a value. On iWARP the peer gets two receive completions, first that of the
- * data, then that of the value, with transferred_length 0; when there are no data, the second one
- * only. One completion has both after ITX_OWN_PEER_IMM. IT_SOLICITED_WAIT_FLAG makes the one with
+ * Sends a message and a value. On iWARP the peer gets two receive completions: first that of the
+ * data, then that of the value, with transferred_length 0. Without data there is only the second.
+ * With ITX_OWN_PEER_IMM one completion has both. IT_SOLICITED_WAIT_FLAG makes the completion with
  * the value a notification event.
  *
  * @param ep_handle       a connected RC endpoint for which immediate values are enabled
  * @param local_segments  the data to send; the array is copied, the data is read until completion
- * @param num_segments    its elements, at most max_send_segments; 0 for no data
- * @param cookie          given back in the completion
+ * @param num_segments    number of segments, at most max_send_segments; 0 for no data
+ * @param cookie          returned in the completion
  * @param dto_flags       as it_post_send
  * @param immediate       the value
  *
  * @retval IT_SUCCESS                   accepted; the outcome follows as an event
  * @retval IT_ERR_INVALID_EP            ep_handle does not name an endpoint
- * @retval IT_ERR_FAULT                 local_segments is NULL while there should be segments
+ * @retval IT_ERR_FAULT                 local_segments is NULL but num_segments is not 0
  * @retval IT_ERR_INVALID_DTO_FLAGS     a flag that does not exist or does not apply
  * @retval IT_ERR_INVALID_NUM_SEGMENTS  more than max_send_segments
  * @retval IT_ERR_INVALID_LMR           a segment does not name a region
@@ -1352,21 +1363,21 @@ it_status_t itx_post_send_imm(it_ep_handle_t ep_handle, const it_lmr_triplet_t *
                               uint64_t immediate);
 
 /**
- * Writes into a peer's memory and, once that is in place, completes a receive of the peer with a
- * value. The peer's completion has, on iWARP, transferred_length 0.
+ * Writes to a peer's memory and, once the data is in place, completes a receive of the peer with a
+ * value. On iWARP the peer's completion has transferred_length 0.
  *
  * @param ep_handle       a connected RC endpoint for which immediate values are enabled
  * @param local_segments  the data to write; the array is copied, the data is read until completion
- * @param num_segments    its elements, at most max_rdma_write_segments; 0 for the value alone
- * @param cookie          given back in the completion
+ * @param num_segments    number of segments, at most max_rdma_write_segments; 0: the value alone
+ * @param cookie          returned in the completion
  * @param dto_flags       as it_post_rdma_write, and IT_SOLICITED_WAIT_FLAG
- * @param rdma_addr       where to, in the terms of the peer's region; host byte order
+ * @param rdma_addr       destination, in the terms of the peer's region; host byte order
  * @param rmr_context     the key of that region, host byte order
  * @param immediate       the value
  *
  * @retval IT_SUCCESS                   accepted; the outcome follows as an event
  * @retval IT_ERR_INVALID_EP            ep_handle does not name an endpoint
- * @retval IT_ERR_FAULT                 local_segments is NULL while there should be segments
+ * @retval IT_ERR_FAULT                 local_segments is NULL but num_segments is not 0
  * @retval IT_ERR_INVALID_DTO_FLAGS     a flag that does not exist or does not apply
  * @retval IT_ERR_INVALID_NUM_SEGMENTS  more than max_rdma_write_segments
  * @retval IT_ERR_INVALID_LMR           a segment does not name a region
@@ -1388,10 +1399,10 @@ it_status_t itx_post_rdma_write_imm(it_ep_handle_t ep_handle,
                                     uint64_t immediate);
 
 /**
- * The immediate value in a completion.
+ * Reads the immediate value of a completion.
  *
- * @param event  an event as the library has filled it in, of any kind
- * @param value  gets the value; left alone if there is none
+ * @param event  an event of any kind as filled in by the library
+ * @param value  out: the value; left alone if there is none
  *
  * @return IT_TRUE for a successful receive completion that has a value; IT_FALSE for everything
  *         else, NULL arguments included
@@ -1422,17 +1433,17 @@ struct itx_counters {
     uint64_t connections_initiated; /* active connections established */
     uint64_t half_open_refused;     /* incoming streams reset because too many awaited MPA */
     uint64_t half_open_timeouts; /* incoming streams closed because no MPA Request came in time */
-    uint64_t thread_wakeups;     /* times a library thread came out of its wait */
+    uint64_t thread_wakeups;     /* times a library thread woke up */
     uint64_t send_retries;       /* times a socket was full and the rest had to wait */
-    uint64_t leader_changes;     /* times reading went to another thread: see below */
+    uint64_t leader_changes;     /* times another thread took over reading: see below */
     uint64_t nudges;             /* second ready-to-receive messages, to peers that stayed silent */
 };
 
 /*
- * Of struct itx_counters, an IA on a device counts connections_accepted, connections_initiated and
- * half_open_refused; the others stay 0, since the device moves the data and tells nothing of it.
+ * An IA on a device counts only connections_accepted, connections_initiated and half_open_refused;
+ * the other members stay 0, since the device moves the data and reports nothing about it.
  * leader_changes counts hand-overs between the IA's thread and threads of the program that poll or
- * wait, and from one that waited to another one.
+ * wait, and from one waiting thread to another.
  */
 
 /**
@@ -1461,9 +1472,9 @@ it_status_t itx_ia_stats(it_ia_handle_t ia_handle, struct itx_counters *counters
 struct itx_ep_counters {
     size_t size;                  /* sizeof(struct itx_ep_counters) as the caller knows it */
     uint64_t requests_posted;     /* requests that were accepted */
-    uint64_t requests_done;       /* of them, those whose place in the queue is free again */
-    uint64_t receives_posted;     /* receives that were accepted; with an S-RQ: drawn from it */
-    uint64_t receives_done;       /* of them, those whose place in the queue is free again */
+    uint64_t requests_done;       /* of these, the ones whose slot in the queue is free again */
+    uint64_t receives_posted;     /* receives that were accepted; with an S-RQ: taken from it */
+    uint64_t receives_done;       /* of these, the ones whose slot in the queue is free again */
     uint64_t bytes_sent;          /* bytes written to TCP streams */
     uint64_t bytes_received;      /* bytes read from TCP streams */
     uint64_t fpdus_sent;          /* MPA FPDUs written */
@@ -1477,8 +1488,8 @@ struct itx_ep_counters {
     uint64_t terminates_received; /* RDMAP Terminate messages received */
     uint64_t nudges;              /* second ready-to-receive messages */
     /*
-     * Of requests_posted, those that are over, though their event may still wait in its EVD. On a
-     * device, where nobody knows before it is looked for: requests_done.
+     * Requests that have ended, though their event may still be in its EVD. On a device, where an
+     * end is unknown before it is polled: requests_done.
      */
     uint64_t requests_ended;
 };
@@ -1487,18 +1498,18 @@ struct itx_ep_counters {
  * Reads the counters of an endpoint. The members are read one by one, so they need not all belong
  * to the same instant while traffic is running.
  *
- * @param ep_handle  the endpoint, in any state; one of datagrams too
+ * @param ep_handle  the endpoint, in any state; also a datagram endpoint
  * @param counters   the caller sets size and owns the memory; the other members are filled in
  *
  * @retval IT_SUCCESS               counters is filled in
  * @retval IT_ERR_INVALID_EP        ep_handle does not name an endpoint
  * @retval IT_ERR_FAULT             counters is NULL
  * @retval IT_ERR_INVALID_LENGTH    counters->size is too small
- * @retval IT_ERR_OP_NOT_SUPPORTED  the provider counts nothing for an endpoint
+ * @retval IT_ERR_OP_NOT_SUPPORTED  the provider has no counters of endpoints
  *
  * Completion: none; the call is synchronous. Works on a failed IA.
  * Threads: any thread; cheap enough for periodic sampling. On uiwarp it takes no lock of the data
- * path, on devices those of the work queues, for a moment each.
+ * path, on devices the locks of the work queues, each for a moment.
  * Source: extension of this library.
  */
 it_status_t itx_ep_stats(it_ep_handle_t ep_handle, struct itx_ep_counters *counters);
@@ -1509,28 +1520,28 @@ it_status_t itx_ep_stats(it_ep_handle_t ep_handle, struct itx_ep_counters *count
 
 /* Reasons why a provider has no Interfaces, or none that a program can use. */
 typedef enum {
-    ITX_OBSTACLE_NONE,         /* nothing is known to */
-    ITX_OBSTACLE_MODULE,       /* its module is not installed, or refused */
+    ITX_OBSTACLE_NONE,         /* none is known */
+    ITX_OBSTACLE_MODULE,       /* its module is not installed, or was refused */
     ITX_OBSTACLE_LIBRARY,      /* a library that its module needs cannot be loaded */
     ITX_OBSTACLE_DEVICE,       /* there is no device, or it does not open */
-    ITX_OBSTACLE_DRIVER,       /* a device has no driver that programs could use */
+    ITX_OBSTACLE_DRIVER,       /* a device has no driver for programs */
     ITX_OBSTACLE_NODE,         /* a file below /dev is missing */
-    ITX_OBSTACLE_PERMISSION,   /* it may not open a file below /dev, or the module */
+    ITX_OBSTACLE_PERMISSION,   /* the program may not open a file below /dev, or the module */
     ITX_OBSTACLE_LOCKED_MEMORY /* the limit of locked memory is too low (RLIMIT_MEMLOCK) */
 } itx_obstacle_t;
 
 struct itx_provider_info {
     size_t size;             /* sizeof(struct itx_provider_info) as the caller knows it */
-    size_t interfaces;       /* that it lists now */
-    itx_obstacle_t obstacle; /* the first that was found */
-    char name[32];           /* "uiwarp", "verbs", or of a configuration file; NUL-terminated */
-    char detail[216];        /* one line for people about the obstacle; "": none */
+    size_t interfaces;       /* number that it lists now */
+    itx_obstacle_t obstacle; /* the first one found */
+    char name[32];           /* "uiwarp", "verbs", or as configured; NUL-terminated */
+    char detail[216];        /* one line of text about the obstacle; "": none */
 };
 
 /**
- * Tells of a provider of Interfaces what stands in its way: for programs that tell their users why
- * it_interface_list lacks something. Looks anew with each call; a device is opened for a moment and
- * a little memory (256 KiB) is registered with it.
+ * Reads what keeps a provider's Interfaces from being used, for programs that explain to their
+ * users why it_interface_list lacks something. Each call checks again; it opens a device for a
+ * moment and registers a little memory (256 KiB) with it.
  *
  * @param index  0, 1, ... in the order of it_interface_list; a module that could not be loaded
  *               comes last
@@ -1552,7 +1563,7 @@ it_status_t itx_provider_query(size_t index, struct itx_provider_info *info);
  * ============================================================================================== */
 
 /**
- * Name of a status code, e.g. "IT_ERR_INVALID_EP".
+ * Returns the name of a status code, e.g. "IT_ERR_INVALID_EP".
  *
  * @param status  any value
  *
@@ -1564,7 +1575,7 @@ it_status_t itx_provider_query(size_t index, struct itx_provider_info *info);
 const char *itx_status_string(it_status_t status);
 
 /**
- * Name of a completion status, e.g. "IT_DTO_ERR_FLUSHED".
+ * Returns the name of a completion status, e.g. "IT_DTO_ERR_FLUSHED".
  *
  * @param status  any value
  *
@@ -1577,8 +1588,8 @@ const char *itx_status_string(it_status_t status);
 const char *itx_dto_status_string(it_dto_status_t status);
 
 /**
- * Name of an event number or event stream, e.g. "IT_CM_MSG_CONN_ESTABLISHED_EVENT". Of several
- * names with one value the one of version 2.1 is given.
+ * Returns the name of an event number or event stream, e.g. "IT_CM_MSG_CONN_ESTABLISHED_EVENT". If
+ * several names have the value, it is that of version 2.1.
  *
  * @param event_number  any value
  *
@@ -1591,7 +1602,7 @@ const char *itx_dto_status_string(it_dto_status_t status);
 const char *itx_event_string(it_event_type_t event_number);
 
 /**
- * Name of the reason of IT_CM_MSG_CONN_NONPEER_REJECT_EVENT, e.g. "IT_CN_REJ_TIMEOUT".
+ * Returns the name of the reason of IT_CM_MSG_CONN_NONPEER_REJECT_EVENT, e.g. "IT_CN_REJ_TIMEOUT".
  *
  * @param code  any value
  *
@@ -1604,7 +1615,7 @@ const char *itx_event_string(it_event_type_t event_number);
 const char *itx_reject_string(it_conn_reject_code_t code);
 
 /**
- * Name of an RC endpoint state, e.g. "IT_EP_STATE_CONNECTED".
+ * Returns the name of an RC endpoint state, e.g. "IT_EP_STATE_CONNECTED".
  *
  * @param state  any value
  *
@@ -1619,7 +1630,7 @@ const char *itx_ep_state_string(it_ep_state_rc_t state);
 #ifdef __cplusplus
 } /* extern "C" */
 
-/* With numbers in place of masks, as it_api_cxx.h has them. */
+/* Overloads that take numbers for masks, like those of it_api_cxx.h. */
 inline it_status_t itx_socket_convert(int sd, it_ep_handle_t ep_handle,
                                       itx_mask<it_sc_flags_t> flags,
                                       const struct itx_convert_params *params)
