@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Streams apart from the poll set. The kernel tells the poll set of every arrival, and those that
- * hold it, which is wasted while a leader reads the stream anyway: a twelfth of the time of a small
- * message. So a stream that a polling leader finds data in again and again is taken out, and put
- * back before a thread relies on the set: a leader that is about to sleep, the loop that takes
- * over, a sender that waits for room, a leader that forgets the stream.
+ * Detached streams, which are not in the poll set. The kernel reports each arrival to the poll set
+ * and to the sets that hold it. While a leader polls the stream anyway, that is wasted: a twelfth
+ * of the time of a small message. So a stream on which a polling leader keeps finding data is taken
+ * out of the set. It is put back before a thread relies on the set: before a leader sleeps, the
+ * loop takes over, a sender waits for room, or the leader forgets the stream.
  */
 #include "vp/uiwarp/lead/uiw_leader.h"
 
@@ -14,7 +14,7 @@
 
 #include <sys/epoll.h>
 
-/* Polls that find something, since a leader has slept or the loop led: worth two system calls. */
+/* Polls with data since a leader slept or the loop led: from here on two system calls pay off. */
 #define DETACH_FOUND 256u
 
 static bool detach_is_allowed(const struct uiw_progress *progress, const struct uiw_active *active)
@@ -39,7 +39,7 @@ void uiw_detach_found(struct uiw_progress *progress, struct uiw_active *active)
         progress->detached_count++;
     }
     uiw_token_drop(ep);
-    uiw_drive_send(active->ual, false); /* a post during that time found the token taken */
+    uiw_drive_send(active->ual, false); /* for a post that found the token taken */
 }
 
 void uiw_detach_end(struct uiw_progress *progress, struct uiw_active *active)
@@ -52,7 +52,7 @@ void uiw_detach_end(struct uiw_progress *progress, struct uiw_active *active)
     active->detached = false;
     progress->detached_count--;
     uiw_token_wait(ep);
-    /* Else a sender has put it back, or its stream is over. */
+    /* Otherwise a sender has put it back, or its stream has ended. */
     if (ep->tx.detached) {
         ep->tx.detached = false;
         if (!uiw_pollset_add(ep->ia->ual, active->ual, ep->fd))

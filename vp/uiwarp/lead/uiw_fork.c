@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * After fork(2) two processes have the same sockets, and one of them may go on with each. Before,
- * both tokens of each connected EP are taken and the stream leaves the poll set: its state is that
- * of a stream that nobody works on, and is copied with the process. The first process that claims
- * the EP, by a word in memory that both share, gives the tokens back. In the other one the socket
- * is exchanged for one whose peer has closed: there the connection ends in order, while the real
- * one notices nothing.
+ * After fork(2) two processes have the same sockets, and for each socket only one of them may go
+ * on. Before the fork, this code takes both tokens of each connected EP and removes its stream from
+ * the poll set, so that no thread uses the state that the child copies. The first process that
+ * claims the EP, through a word in memory shared by both, drops the tokens. The other process
+ * replaces its descriptor by a socket whose peer has closed. There the connection ends in order,
+ * without any effect on the real stream.
  */
 #include "vp/uiwarp/lead/uiw_fork.h"
 
@@ -22,11 +22,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Of all EPs that are frozen together; what is not shared each process has for itself. */
+/* The words of all EPs that were frozen together. Each process has a copy of this struct. */
 struct fork_words {
-    _Atomic uint32_t *shared; /* one for each EP; 0: nobody's */
-    size_t size;              /* octets */
-    _Atomic uint32_t users;   /* EPs, and the freeze itself */
+    _Atomic uint32_t *shared; /* shared memory, one for each EP; 0: not claimed yet */
+    size_t size;              /* octets of .shared */
+    _Atomic uint32_t users;   /* EPs, and uiw_fork_freeze */
 };
 
 struct uiw_fork_claim {
@@ -77,14 +77,14 @@ static size_t fork_count_locked(struct ual_ia *ia)
     return count;
 }
 
-/* False without memory: nothing has happened. */
+/* Takes both tokens of the EP. Returns false without memory: nothing has changed. */
 static bool fork_suspend(struct ual_ep *ual, struct fork_words *words, size_t index)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
     struct uiw_fork_claim *claim;
 
     if (atomic_load(&ep->claim))
-        return true; /* since an earlier fork */
+        return true; /* frozen since an earlier fork */
     claim = calloc(1, sizeof(*claim));
     if (!claim)
         return false;
@@ -99,7 +99,10 @@ static bool fork_suspend(struct ual_ep *ual, struct fork_words *words, size_t in
     return true;
 }
 
-/* The program makes no calls on the IA, and its thread rests: whoever has a token gives it back. */
+/*
+ * Freezes all connected EPs. The program makes no call on the IA and the IA's thread rests, so
+ * every token becomes free.
+ */
 static bool fork_suspend_all(struct ual_ia *ia, struct fork_words *words)
 {
     size_t index = 0;
@@ -145,7 +148,7 @@ it_status_t uiw_fork_freeze(struct ual_ia *ia)
 
 /* ---------------------------------------------------------------- going on */
 
-/* A poll set of our own in the place of one that is shared with the other process. */
+/* Replaces a poll set that is shared with the other process by a new one. */
 static bool fork_renew_pollset(int fd, int member, uint32_t events)
 {
     struct epoll_event event = {.events = events, .data.ptr = NULL};
@@ -179,7 +182,10 @@ int uiw_fork_thaw(struct ual_ia *ia, bool copy)
 
 /* ---------------------------------------------------------------- one connection */
 
-/* What happens to the descriptor from now on concerns nobody but us. False: no descriptors. */
+/*
+ * Replaces the descriptor by a socket whose peer has closed, so that this process no longer affects
+ * the stream. Returns false without descriptors.
+ */
 static bool fork_let_go(int fd)
 {
     int ends[2];
@@ -193,7 +199,7 @@ static bool fork_let_go(int fd)
     return gone;
 }
 
-/* Gives the tokens back. */
+/* Drops the tokens: the EP works again. */
 static void fork_go_on(struct ual_ep *ual, struct uiw_fork_claim *claim)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
@@ -207,12 +213,12 @@ static void fork_go_on(struct ual_ep *ual, struct uiw_fork_claim *claim)
     uiw_reader_drop(ep);
 }
 
-/* Without a descriptor to exchange, the stream ends for both. */
+/* Leaves the stream to the other process. Without a descriptor for that it ends for both. */
 static void fork_lose(struct ual_ep *ual)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
 
-    ep->own.heard_last = true; /* the end of that stream says nothing about ours */
+    ep->own.heard_last = true; /* the end of the new socket says nothing about requests */
     if (ep->fd >= 0 && !fork_let_go(ep->fd))
         atomic_store_explicit(&ep->tx.dead, true, memory_order_relaxed);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* An IA whose process is copied by fork(2): its connections go on in one of the two processes. */
+/* An IA across fork(2): each of its connections goes on in one of the two processes. */
 #ifndef ITAPI_VP_UIWARP_LEAD_UIW_FORK_H
 #define ITAPI_VP_UIWARP_LEAD_UIW_FORK_H
 
@@ -10,7 +10,7 @@ it_status_t uiw_fork_freeze(struct ual_ia *ia);
 int uiw_fork_thaw(struct ual_ia *ia, bool copy);
 it_status_t uiw_fork_claim(struct ual_ep *ep);
 
-/* The EP is going away: the connection, if it is nobody's, is left to the other process. */
+/* Called before the EP is destroyed. Leaves a connection not claimed yet to the other process. */
 void uiw_fork_leave(struct ual_ep *ep);
 
 #endif

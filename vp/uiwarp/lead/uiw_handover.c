@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The loop leads when no consumer does. It watches the poll set as one descriptor; while consumers
- * lead it does not, since each arrival would wake both. Instead it looks once a millisecond whether
- * one still does, and not at all while the leader sleeps: then the leader tells when it leaves. An
- * idle IA wakes nobody.
+ * The loop leads when no consumer does. It then watches the poll set as one descriptor. While
+ * consumers lead it does not watch, since each arrival would wake both threads. Instead it checks
+ * once a millisecond whether a consumer still leads. While the leader sleeps it does not even
+ * check: the leader notifies the loop when it leaves. On an idle IA no thread wakes up.
  *
- * Adding a poll set to another one makes the kernel walk through all that it holds. So the loop's
- * has held ours from the beginning, when it was empty, by way of a third one in between, the gate,
- * where it can be switched on and off at no such cost.
+ * Adding a poll set to another one makes the kernel walk through all its members. So the IA's poll
+ * set is added once, while it is empty, to a third set, the gate, which the loop watches. The loop
+ * starts and stops watching by changing the events of that one member.
  */
 
 #include "base/base_clock.h"
@@ -19,16 +19,17 @@
 #include <unistd.h>
 
 #define HANDOVER_TICK_NS BASE_NS_PER_MS
-/* Ticks that a leader sleeps through before the loop relies on it to tell when it leaves. */
+/* Ticks that a leader sleeps through before the loop relies on its notification. */
 #define HANDOVER_ASLEEP_TICKS 8u
-/* Rounds that find something, and octets, after which the loop turns to its other duties. */
+/* Rounds with data, and octets, after which the loop returns to its other work. */
 #define HANDOVER_ROUNDS 64u
 #define HANDOVER_OCTETS ((size_t)1 << 20)
-/* Up to this number of active streams the loop looks at them before it asks epoll. */
+/* Up to this number of active streams, the loop polls them before it asks epoll. */
 #define HANDOVER_ACTIVE 2u
 /*
- * So few octets of theirs that callbacks wait for go to the callbacks first, and epoll is not asked
- * but every so often (ROUND_POLLS): what else is there is reported again.
+ * If a poll of the active streams reads fewer octets than this and callbacks are due, the callbacks
+ * run first. The loop does not ask epoll then, except as often as ROUND_POLLS says: epoll reports
+ * other arrivals again.
  */
 #define HANDOVER_FEW ((size_t)16 << 10)
 
@@ -40,13 +41,13 @@ static void handover_set_gate(struct uiw_progress *progress, bool open)
         return;
     atomic_store_explicit(&progress->gate_open, open, memory_order_seq_cst);
     atomic_fetch_add_explicit(&progress->leader_changes, 1, memory_order_relaxed);
-    (void)epoll_ctl(progress->gate_fd, EPOLL_CTL_MOD, progress->epoll_fd, &event); /* is in there */
+    (void)epoll_ctl(progress->gate_fd, EPOLL_CTL_MOD, progress->epoll_fd, &event); /* a member */
 }
 
 /*
- * From now on the loop hears of arrivals, of all streams: a leader that has seen the gate closed
- * may have taken some out of the poll set, and no later one will. A leader that sleeps has put them
- * back.
+ * Opens the gate: from now on arrivals on all streams wake the loop. A leader that found the gate
+ * closed may have detached streams, so they are put back here; a later leader finds it open. A
+ * leader that sleeps has put them back itself.
  */
 static void handover_watch(struct ual_ia *ia)
 {
@@ -64,7 +65,7 @@ static void handover_watch(struct ual_ia *ia)
 
 static void handover_tick(void *argument);
 
-/* Without memory for the timer the loop watches, at the price of a wake-up for each arrival. */
+/* Without memory for the timer, the loop watches, which costs a wake-up for each arrival. */
 static void handover_next_tick(struct ual_ia *ia)
 {
     if (!evd_timer_start(&uiw_progress_of(ia)->hand_over, ia->evd.loop, HANDOVER_TICK_NS,
@@ -81,10 +82,10 @@ static void handover_start_ticking(struct ual_ia *ia)
     handover_next_tick(ia);
 }
 
-/* The leader sleeps and submits .unpark when it leaves. False: it has left already. */
+/* Stops the ticks: the leader submits .unpark when it leaves. Returns false if it has left. */
 static bool handover_park(struct uiw_progress *progress)
 {
-    /* Pairs with leader_tell_loop: the word first, then this flag. */
+    /* Pairs with uiw_leader_release, which clears the word before it reads this flag. */
     atomic_store_explicit(&progress->loop_parked, true, memory_order_seq_cst);
     if (atomic_load_explicit(&progress->leader, memory_order_seq_cst) == UIW_LEADER_CONSUMER)
         return true;
@@ -100,7 +101,7 @@ static void handover_tick(void *argument)
         atomic_load_explicit(&progress->leader, memory_order_relaxed) == UIW_LEADER_CONSUMER;
 
     atomic_fetch_add_explicit(&progress->thread_wakeups, 1, memory_order_relaxed);
-    /* Callbacks and descriptors must not depend on a consumer that comes by now and then. */
+    /* Callbacks and descriptors must not depend on a consumer that polls only now and then. */
     if (!leads && (stints == progress->stints_seen ||
                    (atomic_load_explicit(&ia->evd.reliant, memory_order_relaxed) != 0 &&
                     !atomic_load_explicit(&ia->evd.patient, memory_order_relaxed)))) {
@@ -113,7 +114,7 @@ static void handover_tick(void *argument)
     else
         progress->asleep_ticks = 0;
     progress->stints_seen = stints;
-    /* A consumer that polls now and then would look at its active streams only. */
+    /* Otherwise a consumer that polls only now and then would rarely ask epoll. */
     atomic_store_explicit(&progress->look, true, memory_order_relaxed);
     if (progress->asleep_ticks >= HANDOVER_ASLEEP_TICKS && handover_park(progress))
         return;
@@ -146,7 +147,7 @@ void uiw_handover_at_once(struct ual_ia *ia)
     (void)evd_loop_submit(ia->evd.loop, &uiw_progress_of(ia)->relieve);
 }
 
-/* True: that was enough for now. */
+/* Polls the few active streams. Returns true if the loop should not ask epoll now. */
 static bool handover_look_at_active(struct ual_ia *ia)
 {
     struct uiw_progress *progress = uiw_progress_of(ia);
@@ -171,7 +172,7 @@ static void handover_look_at_all(struct ual_ia *ia)
              !evd_loop_has_tasks(ia->evd.loop));
 }
 
-/* Something has arrived. */
+/* The gate reports an arrival. */
 static void handover_ready(void *argument, unsigned events)
 {
     struct ual_ia *ia = argument;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The loop looks at Sends that wait for a receive: see receive/uiw_hold.c. */
+/* The loop's look at Sends that wait for a receive: see receive/uiw_hold.c. */
 #include "vp/uiwarp/lead/uiw_leader.h"
 
 #include "base/base_clock.h"
@@ -7,7 +7,7 @@
 #include "vp/uiwarp/receive/uiw_hold.h"
 #include "vp/uiwarp/stream/uiw_stream.h"
 
-/* Microseconds. */
+/* Returns how long a Send may wait, in microseconds: the lower limit of both sides. */
 static uint64_t hold_limit(const struct uiw_ep *ep)
 {
     uint64_t limit = ep->own.limit == 0 ? IT_TIMEOUT_INFINITE
@@ -35,7 +35,7 @@ static void hold_look(struct uiw_agenda_entry *entry)
     struct uiw_ep *ep = BASE_STACK_ITEM(&entry->link, struct uiw_ep, later.holding.link);
     struct uiw_read read = {.state = UIW_READ_DRAINED};
 
-    if (atomic_load(&ep->claim)) { /* nobody's just now */
+    if (atomic_load(&ep->claim)) { /* after fork(2), not claimed yet */
         hold_look_again(ep);
         return;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The ways in which a consumer leads: it polls, or it waits. */
+/* A consumer that polls or waits, and leads meanwhile. */
 
 #include "base/base_call.h"
 #include "base/base_clock.h"
@@ -12,11 +12,11 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* Polls in vain while another leads, in one and the same round: some 30 us. */
+/* Polls without the lead, during the same round of another leader, before a yield: some 30 us. */
 #define LEAD_STAND_BY 1024u
-/* After a yield that took this long another process needs the processor ... */
+/* A yield that took this long means that another process needs the processor ... */
 #define LEAD_STOLEN_NS UINT64_C(100000)
-/* ... and has it for this number of short sleeps. */
+/* ... and this many short sleeps go by before this thread polls again. */
 #define LEAD_SPIN_PAUSE  1000u
 #define LEAD_SPIN_MAX_NS UINT64_C(50000)
 #define LEAD_SPIN_MIN_NS UINT64_C(2000)
@@ -24,8 +24,9 @@
 /* ---------------------------------------------------------------- a consumer polls */
 
 /*
- * Another leads. One that has lost the processor in the middle of a round keeps us from everything
- * until it has it back, which may be this one. Who sleeps is woken by what arrives.
+ * Called when another thread leads. It may have lost the processor in the middle of a round,
+ * perhaps to this thread, so this thread yields after enough polls in one round. A leader that
+ * sleeps needs no yield: an arrival wakes it.
  */
 static void lead_stand_by(const struct uiw_progress *progress)
 {
@@ -46,7 +47,7 @@ static void lead_poll(void *context)
 {
     struct ual_ia *ia = context;
     struct uiw_progress *progress = uiw_progress_of(ia);
-    /* A callback that polls is no sign of a consumer that goes on polling. */
+    /* A poll in a callback does not mean that a consumer goes on polling. */
     enum uiw_leader who = evd_loop_is_current(ia->evd.loop) ? UIW_LEADER_LOOP : UIW_LEADER_CONSUMER;
 
     uiw_sweep_deferred_here(ia);
@@ -77,10 +78,10 @@ static int lead_epoll(struct uiw_progress *progress, struct epoll_event *events,
 }
 
 /*
- * Polls for a short time before the thread sleeps, and yields the processor each time: a peer on
- * the same processor then gets on with its work at once, which is cheaper than sleeping and being
- * woken; with the processor to ourselves it is plain polling. When the processor went to somebody
- * who kept it, sleepers are served better: no more of this for a while. True: the waiter was woken.
+ * Polls for a short time before the thread sleeps, and yields the processor before each poll. A
+ * peer on the same processor can then work at once, which is cheaper than to sleep and be woken.
+ * With the processor to itself, the thread just polls. If another process got the processor and
+ * kept it, the thread sleeps instead of polling for a while. Returns true if the waiter was woken.
  */
 static bool lead_spin(struct uiw_progress *progress, struct evd_waiter *waiter,
                       uint64_t deadline_ns)
@@ -106,7 +107,7 @@ static bool lead_spin(struct uiw_progress *progress, struct evd_waiter *waiter,
     return false;
 }
 
-/* A sleep that was short would have been worth polling for, and for longer than it took. */
+/* Raises the time to poll after a short sleep: polling would have been cheaper than that sleep. */
 static void lead_learn(struct uiw_progress *progress, uint64_t slept_ns)
 {
     if (slept_ns > progress->spin_limit_ns)
@@ -117,7 +118,7 @@ static void lead_learn(struct uiw_progress *progress, uint64_t slept_ns)
         progress->spin_ns = progress->spin_limit_ns;
 }
 
-/* One sleep in the poll set. 0 or EINTR. */
+/* Sleeps once in the poll set and handles its events. Returns 0 or EINTR. */
 static int lead_sleep(struct uiw_progress *progress, struct evd_waiter *waiter,
                       uint64_t deadline_ns)
 {
@@ -136,7 +137,10 @@ static int lead_sleep(struct uiw_progress *progress, struct evd_waiter *waiter,
     atomic_store_explicit(&progress->asleep, false, memory_order_seq_cst);
     if (evd_waiter_end_poll(waiter))
         uiw_round_drain_kick(progress);
-    /* Level triggered: what is dropped here because an EP went away is reported again. */
+    /*
+     * Events are dropped when an EP goes away, since one may name it. epoll is level triggered and
+     * reports the others again.
+     */
     if (uiw_round_purge(progress) && count > 0)
         (void)uiw_round_handle(progress, events, count);
     uiw_round_end(progress);
@@ -155,7 +159,7 @@ static int lead_until(struct ual_ia *ia, struct evd_waiter *waiter, uint64_t dea
     if (progress->spin_ns > 0 && lead_spin(progress, waiter, deadline_ns))
         return 0;
     do {
-        uiw_sweep_deferred_here(ia); /* acknowledgements of what was read meanwhile */
+        uiw_sweep_deferred_here(ia); /* acknowledgements of messages just read */
         error = lead_sleep(progress, waiter, deadline_ns);
     } while (error == 0 && !evd_waiter_is_woken(waiter) && !base_is_over(deadline_ns));
     return error;
@@ -169,7 +173,7 @@ static void lead_leave_follower(struct uiw_progress *progress, struct uiw_follow
     base_list_remove(&progress->followers, &follower->link);
     left = atomic_fetch_sub_explicit(&progress->follower_count, 1, memory_order_seq_cst) - 1;
     base_lock_drop(&progress->lock);
-    /* The lead may have been offered to us, who have what we wanted already. */
+    /* A leader may have woken this thread to take over, which it does not: wakes another one. */
     if (left != 0 &&
         atomic_load_explicit(&progress->leader, memory_order_seq_cst) == UIW_LEADER_NONE)
         uiw_leader_wake_follower(progress);

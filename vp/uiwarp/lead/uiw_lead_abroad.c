@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A consumer leads while it sleeps in a poll, select or epoll of its own, which holds the poll set
- * besides. What has arrived it reads when it is back.
+ * A consumer leads while it sleeps in its own poll, select or epoll, to which it adds the poll
+ * set's descriptor. It reads the sockets when that call has returned.
  */
 #include "vp/uiwarp/lead/uiw_leader.h"
 
@@ -14,7 +14,7 @@ bool uiw_lead_abroad_begin(void *context, int *fd)
     struct ual_ia *ia = context;
     struct uiw_progress *progress = uiw_progress_of(ia);
 
-    uiw_sweep_deferred_here(ia); /* acknowledgements of what was read meanwhile */
+    uiw_sweep_deferred_here(ia); /* acknowledgements of messages just read */
     if (!uiw_leader_claim(progress, UIW_LEADER_CONSUMER))
         return false;
     uiw_detach_end_all(progress);
@@ -31,7 +31,7 @@ void uiw_lead_abroad_end(void *context, bool work)
 
     atomic_store_explicit(&progress->asleep, false, memory_order_seq_cst);
     atomic_store_explicit(&progress->abroad, false, memory_order_seq_cst);
-    /* Of few streams the one that was active is it, more often than not. */
+    /* With few streams, the arrival is mostly on an active one: these are polled first. */
     if (work && (progress->active_count == 0 || progress->active_count > ACTIVE_FEW ||
                  uiw_round_run(progress, false) == 0))
         (void)uiw_round_run(progress, true);
@@ -41,5 +41,5 @@ void uiw_lead_abroad_end(void *context, bool work)
 void uiw_lead_abroad_call_home(struct uiw_progress *progress)
 {
     if (atomic_load_explicit(&progress->abroad, memory_order_seq_cst))
-        (void)eventfd_write(progress->kick_fd, 1); /* whoever polls next drains it */
+        (void)eventfd_write(progress->kick_fd, 1); /* the next poll drains it */
 }

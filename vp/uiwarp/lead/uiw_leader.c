@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The leader word: who leads, and how the lead goes on. */
+/* The leader word, and how the lead passes on. */
 #include "vp/uiwarp/lead/uiw_leader.h"
 
 #include <sched.h>
 
-/* One of those who wait is woken without having an event: it finds the leader word free. */
 void uiw_leader_wake_follower(struct uiw_progress *progress)
 {
     const struct uiw_follower *follower;
@@ -14,14 +13,14 @@ void uiw_leader_wake_follower(struct uiw_progress *progress)
     follower = BASE_LIST_FIRST(&progress->followers, struct uiw_follower, link);
     waiter = follower ? follower->waiter : NULL;
     base_lock_drop(&progress->lock);
-    /* The waiter lives in an EVD, whose memory stays valid: at worst it looks once in vain. */
+    /* The waiter is part of an EVD, whose memory stays valid: at worst it wakes for nothing. */
     if (waiter) {
         atomic_fetch_add_explicit(&progress->leader_changes, 1, memory_order_relaxed);
         evd_waiter_wake(waiter);
     }
 }
 
-/* A leader has left; any thread. */
+/* Notifies a parked loop that a leader has left. Any thread. */
 static void leader_tell_loop(struct ual_ia *ia)
 {
     struct uiw_progress *progress = uiw_progress_of(ia);
@@ -36,7 +35,7 @@ void uiw_leader_release(struct ual_ia *ia)
     struct uiw_progress *progress = uiw_progress_of(ia);
 
     uiw_round_end(progress);
-    /* Pairs with the follower, who enters the list and then looks at the word. */
+    /* Pairs with lead_follow, which enters the list before it reads the word. */
     atomic_store_explicit(&progress->leader, UIW_LEADER_NONE, memory_order_seq_cst);
     if (atomic_load_explicit(&progress->follower_count, memory_order_seq_cst) != 0)
         uiw_leader_wake_follower(progress);
@@ -49,10 +48,10 @@ void uiw_leader_quiesce(struct ual_ia *ia)
     uint32_t rounds;
 
     atomic_fetch_add_explicit(&progress->purge, 1, memory_order_seq_cst);
-    /* The round that runs may not have seen .purge, nor may the next have: the one after has. */
+    /* The current round and the next one may have missed .purge; the one after those sees it. */
     rounds = atomic_load_explicit(&progress->rounds, memory_order_acquire);
     while (!uiw_leader_claim(progress, UIW_LEADER_CONSUMER)) {
-        /* A leader that sleeps holds what epoll will report alone, and looks at .purge first. */
+        /* A leader that sleeps looks at .purge before it uses what epoll reports. */
         if (atomic_load_explicit(&progress->asleep, memory_order_seq_cst) ||
             atomic_load_explicit(&progress->rounds, memory_order_acquire) - rounds >= 2)
             return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One look at the sockets by the leader, and the streams that had data a moment ago. */
+/* One poll of the sockets by the leader, and the active streams, which had data recently. */
 
 #include "base/base_call.h"
 #include "vp/uiwarp/lead/uiw_leader.h"
@@ -7,15 +7,18 @@
 
 #include <unistd.h>
 
-/* Rounds of a polling leader between two that ask epoll; fewer when a sender waits for room. */
+/* One in so many rounds of a polling leader asks epoll; more do when a sender waits for room. */
 #define ROUND_POLLS         32u
 #define ROUND_POLLS_BLOCKED 4u
-/* Rounds without data after which an active stream is left to epoll again. */
+/* Rounds without data after which an active stream is left to epoll. */
 #define ROUND_IDLE_ROUNDS 1000u
-/* Rounds that go by what epoll tells, once more streams were active than there is room for. */
+/* Rounds that always ask epoll, after more streams were active than there is room for. */
 #define ROUND_CROWDED_ROUNDS 64u
 
-/* Of thousands of streams that are set up in a row, the first FPDU is the last for a while. */
+/*
+ * Returns true if the stream had more than one FPDU. A program may set up thousands of connections
+ * in a row, and the first FPDU on each is then the last one for a while.
+ */
 static bool round_is_talkative(struct ual_ep *ual)
 {
     const struct uiw_ep *ep = uiw_ep_of(ual);
@@ -45,8 +48,8 @@ static void round_deactivate(struct uiw_progress *progress, unsigned slot)
 }
 
 /*
- * Not while its sender waits for room: then it is in the poll set, and a look there, unlike one at
- * the socket, is in nobody's way.
+ * Reads the stream, except while its sender waits for room. Then the stream is in the poll set, and
+ * asking epoll, unlike a read, does not take the lock of the socket.
  */
 static size_t round_look(struct uiw_progress *progress, struct ual_ep *ual, bool shared)
 {
@@ -78,9 +81,9 @@ static size_t round_poll_active(struct uiw_progress *progress)
 }
 
 /*
- * With more of them than there is room for, those with a place would be served before the others,
- * and most polls be in vain: epoll tells which are ready, in turn. Those that are not lose their
- * places as they do when they are polled.
+ * Returns true while more streams are active than there is room for. The streams in .active would
+ * then be served before the others, and most polls would find nothing, so epoll tells which streams
+ * are ready. Streams in .active still lose their places after enough rounds without data.
  */
 static bool round_is_crowded(struct uiw_progress *progress)
 {
@@ -98,7 +101,7 @@ void uiw_round_drain_kick(struct uiw_progress *progress)
 {
     uint64_t count;
 
-    /* Non-blocking; nothing to read is as good. */
+    /* Non-blocking; it may find nothing to read. */
     (void)base_read(progress->kick_fd, &count, sizeof(count));
 }
 
@@ -134,7 +137,7 @@ bool uiw_round_purge(struct uiw_progress *progress)
     if (purge == progress->purged)
         return true;
     progress->purged = purge;
-    uiw_detach_end_all(progress); /* whoever waits for this keeps the EPs as long */
+    uiw_detach_end_all(progress); /* the EPs are valid: uiw_leader_quiesce waits for this */
     progress->active_count = 0;
     return false;
 }
@@ -151,7 +154,7 @@ size_t uiw_round_run(struct uiw_progress *progress, bool ask_epoll)
     if (progress->detached_count > 0 &&
         (ask_epoll || atomic_load_explicit(&progress->gate_open, memory_order_seq_cst)))
         uiw_detach_end_all(progress);
-    /* Epoll, when it is asked, tells which streams are worth a system call. */
+    /* If epoll is asked, it tells which streams are worth a system call. */
     octets = ask_epoll ? 0 : round_poll_active(progress);
     if (atomic_load_explicit(&progress->look, memory_order_relaxed)) {
         atomic_store_explicit(&progress->look, false, memory_order_relaxed);

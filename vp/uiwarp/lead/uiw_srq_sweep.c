@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The loop looks at messages that hold a receive of an S-RQ: see queue/uiw_srq_watch.c. */
+/* The loop's look at messages that hold a receive of an S-RQ: see queue/uiw_srq_watch.c. */
 #include "vp/uiwarp/lead/uiw_leader.h"
 
 #include "base/base_clock.h"
@@ -9,7 +9,10 @@
 #include "vp/uiwarp/queue/uiw_token.h"
 #include "vp/uiwarp/stream/uiw_stream.h"
 
-/* A process that was stopped has not read what came: such a time counts as two periods. */
+/*
+ * Returns the time since the last look, two periods at most: a process that was stopped has not
+ * read what arrived.
+ */
 static uint64_t watch_elapsed(struct uiw_drawn *drawn, uint64_t period_ns)
 {
     uint64_t now = base_now_ns();
@@ -19,7 +22,7 @@ static uint64_t watch_elapsed(struct uiw_drawn *drawn, uint64_t period_ns)
     return elapsed < 2 * period_ns ? elapsed : 2 * period_ns;
 }
 
-/* Reader. No FPDU of the peer is to blame. */
+/* Reader. Ends the connection. The Terminate names no FPDU of the peer. */
 static void watch_end(struct ual_ep *ual)
 {
     struct iw_terminate terminate;
@@ -42,7 +45,7 @@ static void watch_look(struct uiw_agenda_entry *entry)
     uint64_t elapsed_ns;
     uint64_t limit_ns;
 
-    if (atomic_load(&ep->claim)) { /* nobody's just now */
+    if (atomic_load(&ep->claim)) { /* after fork(2), not claimed yet */
         uiw_srq_watch_enter(ep);
         return;
     }

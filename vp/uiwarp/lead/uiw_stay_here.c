@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A post stays until the answer has come: see queue/uiw_stay.h. */
+/* A posting thread that reads the answer before it returns: see queue/uiw_stay.h. */
 #include "vp/uiwarp/lead/uiw_leader.h"
 
 #include "base/base_clock.h"
@@ -8,7 +8,7 @@
 
 #define STAY_MAX_NS UINT64_C(100000)
 
-/* A message has come, to its end. */
+/* Returns true when a message has arrived completely. */
 static bool stay_is_over(struct uiw_ep *ep, uint64_t heard)
 {
     bool over;
@@ -21,7 +21,7 @@ static bool stay_is_over(struct uiw_ep *ep, uint64_t heard)
     return over;
 }
 
-/* As long as a wait may poll. */
+/* Returns how long a post may stay: as long as a wait may poll. */
 static uint64_t stay_limit_ns(const struct ual_ia *ia)
 {
     uint64_t limit_ns = evd_ia_spin_ns(&ia->evd, STAY_MAX_NS);
@@ -29,7 +29,10 @@ static uint64_t stay_limit_ns(const struct ual_ia *ia)
     return limit_ns < STAY_MAX_NS ? limit_ns : STAY_MAX_NS;
 }
 
-/* The caller leads. False: no answer in time, or the program has other peers to look after. */
+/*
+ * Reads until the answer has come; the caller leads. Returns false if none came in time, or several
+ * streams are active.
+ */
 static bool stay_read(struct uiw_progress *progress, struct uiw_ep *ep, uint64_t heard,
                       uint64_t limit_ns)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Posts that were noted down are sent.
+ * Sends the posts on the agendas.
  *
- * Deferred posts share a system call. The next poll of the thread that posted sends them, the next
- * poll of one of the EP's EVDs or of an AEVD, or the next wait. For consumers that do neither the
- * loop looks every half millisecond. While a consumer leads, which is likely to send and does it
- * better, the loop leaves what it meets for the first time.
+ * Deferred posts share a system call. They are sent by the next poll of the thread that posted, by
+ * the next poll of one of the EP's EVDs or of an AEVD, or by the next wait. For consumers that do
+ * neither, the loop sweeps every half millisecond. While a consumer leads, it is likely to send
+ * them, and cheaper; then the loop leaves a post that it meets for the first time.
  *
- * Held posts wait for one without IT_COALESCE_WR_FLAG. A program that sleeps on an EVD of the EP
- * posts none: a thread that is about to sleep lets go what is held, and a post that finds a thread
- * asleep is deferred instead of held. A program that is elsewhere is forgiven: the loop looks once
- * a second and lets go what it meets twice.
+ * Held posts wait for a post without IT_COALESCE_WR_FLAG. A program that sleeps on an EVD of the EP
+ * posts none. So a thread that is about to sleep releases the held posts, and a post that finds a
+ * thread asleep is deferred instead of held. For a program that does something else, the loop
+ * sweeps once a second and releases a post that it meets for the second time.
  */
 #include "vp/uiwarp/lead/uiw_leader.h"
 
@@ -99,7 +99,7 @@ static void sweep_look_deferred(struct uiw_agenda *agenda)
 {
     struct uiw_progress *progress = sweep_progress(agenda);
     uint32_t stints = atomic_load_explicit(&progress->stints, memory_order_relaxed);
-    bool led = stints != progress->stints_swept; /* a consumer, since the last look */
+    bool led = stints != progress->stints_swept; /* by a consumer, since the last sweep */
 
     progress->stints_swept = stints;
     uiw_agenda_run(agenda, led ? sweep_is_old : NULL, NULL, sweep_send);
@@ -170,7 +170,7 @@ static const struct uiw_agenda_ops sweep_held_ops = {
 };
 
 static const struct uiw_agenda_ops sweep_drawn_ops = {
-    .period_ns = SWEEP_SLOW_NS, /* at most: see uiw_srq_set_message_timeout */
+    .period_ns = SWEEP_SLOW_NS, /* or less: see uiw_srq_set_message_timeout */
     .look = uiw_srq_sweep,
 };
 
