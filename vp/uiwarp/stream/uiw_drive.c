@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 /*
- * One call sends for a millisecond at the most, a quarter of that where other streams wait for
- * their turn: then the thread goes back to its own business. A batch costs one, and one more for
- * each 128 KiB.
+ * Budgets of one call, in batches: a batch costs one, and one more for each 128 KiB. So a call
+ * sends for a millisecond at most, or for a quarter of that while other streams wait for their
+ * turn.
  */
 #define DRIVE_BUDGET        32u
 #define DRIVE_BUDGET_SHARED 8u
@@ -45,7 +45,7 @@ void uiw_drive_turn(struct ual_ep *ual, bool reader, bool writable, bool shared)
     drive_run(ual, reader, writable, shared ? DRIVE_BUDGET_SHARED : DRIVE_BUDGET);
 }
 
-/* A nudge has no place between two FPDUs of one message. */
+/* Returns true if nothing is being sent: a nudge must not come between two FPDUs of a message. */
 static bool drive_is_idle(const struct uiw_ep *ep)
 {
     const struct uiw_tx *tx = &ep->tx;
@@ -67,7 +67,7 @@ void uiw_drive_nudge(struct ual_ep *ual, const uint8_t *fpdu, size_t length)
     uiw_drive_send(ual, false);
 }
 
-/* Does what the reader has left to be done when no lock is held. */
+/* Does the work that the reader left until no lock is held: events, wake-ups, sending. */
 static void drive_settle(struct ual_ep *ual, bool shared)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
@@ -82,7 +82,7 @@ static void drive_settle(struct ual_ep *ual, bool shared)
         evd_wake(ual->request_evd);
     }
     if (atomic_load_explicit(&ep->tx.hold, memory_order_relaxed) && ep->rx.iw.fpdus > 0) {
-        /* The peer has spoken: our FPDUs may go (RFC 5044 7.1.2). */
+        /* The peer's first FPDU is here, so this side may send (RFC 5044 7.1.2). */
         atomic_store_explicit(&ep->tx.hold, false, memory_order_release);
         ep->rx.kick = true;
     }

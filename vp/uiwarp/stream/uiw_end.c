@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The state first, then the stream, then the posted work, then the events, each once. */
+/* Ending a connection: the state first, then the stream, the posted work and the events. */
 #include "vp/uiwarp/stream/uiw_stream.h"
 
 #include "evd/deliver/evd_deliver.h"
@@ -22,7 +22,7 @@ static bool end_step(struct ual_ep *ual, const struct uiw_end *end)
     return stepped;
 }
 
-/* A Terminate leaves behind the rest of the FPDU that is half sent. */
+/* Queues the Terminate, behind the rest of an FPDU that was sent in part. */
 static void end_add_terminate(struct uiw_ep *ep, const struct iw_terminate *terminate)
 {
     uint8_t fpdu[IW_TERMINATE_FPDU_MAX];
@@ -32,7 +32,7 @@ static void end_add_terminate(struct uiw_ep *ep, const struct iw_terminate *term
         uiw_count(&ep->tx.terminates, 1);
 }
 
-/* So do the last words to a peer of ours: requests that it would take for lost. */
+/* Queues a last acknowledgement: without it the peer would treat its requests as lost. */
 static void end_add_acknowledgement(struct uiw_ep *ep)
 {
     uint8_t fpdu[IW_LENGTH_FIELD + IW_TAGGED_HEADER];
@@ -46,8 +46,8 @@ static void end_add_acknowledgement(struct uiw_ep *ep)
 }
 
 /*
- * Both tokens are held. The descriptor leaves the EP. It is closed behind the octets that must
- * still leave, or reset if they cannot.
+ * Both tokens are held. Takes the descriptor from the EP. The descriptor is closed after the octets
+ * that must still leave, or reset if they cannot.
  */
 static void end_stream(struct uiw_ep *ep, const struct iw_terminate *terminate)
 {
@@ -73,7 +73,7 @@ static void end_stream(struct uiw_ep *ep, const struct iw_terminate *terminate)
     uiw_out_reset(ep);
 }
 
-/* What is posted vanishes; its slots are free. */
+/* Drops the posted work without completions and frees its slots. */
 static void end_discard_locked(struct uiw_ep *ep)
 {
     uiw_links_drop(ep);
@@ -81,7 +81,7 @@ static void end_discard_locked(struct uiw_ep *ep)
     uiw_queue_discard(&ep->rq);
 }
 
-/* Both tokens are held. From here on posted work flushes itself. */
+/* Both tokens are held. Flushes the posted work; later posts flush themselves. */
 static void end_flush(struct ual_ep *ual, const struct uiw_end *end)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
@@ -105,7 +105,7 @@ static void end_flush(struct ual_ep *ual, const struct uiw_end *end)
         evd_wake(ual->recv_evd);
 }
 
-/* Of the S-RQ's receives none completes for this EP any more. */
+/* Raises the event that says that no receive of the S-RQ completes for this EP any more. */
 static void end_tell_last_recv(struct ual_ep *ual)
 {
     if (ual->srq && atomic_load_explicit(&ual->tells_last_recv, memory_order_relaxed))
@@ -176,7 +176,7 @@ bool uiw_ep_end_unconnected(struct ual_ep *ual, bool discard)
     return end_unconnected(ual, UAL_EP_FLUSH, discard);
 }
 
-/* A reset tells the peer that octets are missing, if any have not left yet. */
+/* Resets the stream if octets have not left yet, so that the peer learns that they are missing. */
 void uiw_ep_cut(struct ual_ep *ual)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The settings of an EP for its startup frames; what came of them, and between which ends. */
+/* The startup settings of an EP, the agreed values, and the addresses of both ends. */
 #include "vp/uiwarp/stream/uiw_stream.h"
 
 #include <string.h>
@@ -46,7 +46,7 @@ it_status_t uiw_ep_query_mpa(struct ual_ep *ual, struct itx_mpa_info *info)
     return status;
 }
 
-/* IPv4 in IPv6 form becomes IPv4. */
+/* Copies an address; an IPv4-mapped one becomes IPv4. */
 static void ep_tell_address(const struct sockaddr_in6 *end, struct sockaddr_storage *address)
 {
     it_net_addr_t ip;
@@ -81,7 +81,7 @@ it_status_t uiw_ep_stream_option_halted(struct ual_ep *ual, bool set, int level,
     return IT_SUCCESS;
 }
 
-/* The Read by which two ends of this library find each other needs a depth of 1. */
+/* Returns at least 1 for the Read by which two ends of this library find each other. */
 static uint16_t mpa_depth(const struct uiw_ep *ep, uint32_t wanted)
 {
     return (uint16_t)(wanted == 0 && ep->mpa.own_peer ? 1 : wanted);

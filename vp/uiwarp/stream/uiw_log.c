@@ -16,7 +16,7 @@ bool uiw_log_peer_of(int fd, struct uiw_net_text *text)
     return known;
 }
 
-/* A stream that was reset does not know it any more: then without the port. */
+/* Returns the peer's address; without the port if the stream was reset and forgot its peer. */
 static struct uiw_net_text log_peer(struct ual_ep *ual)
 {
     struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
@@ -82,7 +82,7 @@ void uiw_log_refused(struct ual_ep *ual, enum iw_error error)
                          (void *)ual, iw_opcode_text(segment->opcode), peer.chars,
                          iw_error_text(error), IW_ERROR_LAYER(error), IW_ERROR_TYPE(error),
                          IW_ERROR_CODE(error));
-    else /* of a damaged FPDU the opcode is not known */
+    else /* the opcode of a damaged FPDU is unknown */
         base_log_limited(BASE_LOG_WARN, "ep %p: %s broke the protocol%s%s: %s (%x/%x/%02x)",
                          (void *)ual, peer.chars, IW_ERROR_LAYER(error) == 2 ? "" : " with a ",
                          IW_ERROR_LAYER(error) == 2 ? "" : iw_opcode_text(segment->opcode),

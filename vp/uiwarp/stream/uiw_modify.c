@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Changing an EP while it lives: its queues, read depths, rights and watermarks. */
+/* Modifies an EP: its queues, read depths, rights and watermarks. */
 
 #include "vp/uiwarp/queue/uiw_rings.h"
 #include "vp/uiwarp/queue/uiw_srq.h"
 #include "vp/uiwarp/queue/uiw_token.h"
 #include "vp/uiwarp/stream/uiw_stream.h"
 
-/* Sizes of messages and segment lists: no posted receive may rely on them. */
+/* Sizes of messages and segment lists. They change only while no receive is posted. */
 #define MODIFY_SIZES                                                                               \
     ((unsigned)IT_EP_PARAM_MAX_PAYLOAD | (unsigned)IT_EP_PARAM_MAX_SEND_SEG |                      \
      (unsigned)IT_EP_PARAM_MAX_RECV_SEG | (unsigned)IT_EP_PARAM_MAX_RDMA_READ_SEG |                \
      (unsigned)IT_EP_PARAM_MAX_RDMA_WRITE_SEG)
-/* These decide the sizes of the rings. */
+/* Attributes that decide the sizes of the rings. */
 #define MODIFY_RINGS                                                                               \
     (MODIFY_SIZES | (unsigned)IT_EP_PARAM_MAX_REQ_DTO | (unsigned)IT_EP_PARAM_MAX_RECV_DTO |       \
      (unsigned)IT_EP_PARAM_MAX_IRD | (unsigned)IT_EP_PARAM_MAX_ORD)
@@ -33,7 +33,7 @@ static it_status_t modify_check_queues_locked(const struct uiw_ep *ep, unsigned 
                                                                : IT_SUCCESS;
 }
 
-/* The new rings have room for what was asked for as well as for what stays. */
+/* Makes rings for the requested attributes and, where none is requested, the present ones. */
 static bool modify_remake_rings_locked(struct uiw_ep *ep, unsigned mask,
                                        const it_ep_attributes_t *attr)
 {
@@ -59,7 +59,7 @@ static bool modify_remake_rings_locked(struct uiw_ep *ep, unsigned mask,
     return uiw_rings_make(ep, &sizes);
 }
 
-/* The peer answers no more Reads at once than it has said. */
+/* Returns true if the ORD does not exceed the IRD that the peer announced. */
 static bool modify_peer_bears_ord_locked(const struct uiw_ep *ep, uint32_t ord)
 {
     return ual_ep_state(ep->ual) != IT_EP_STATE_CONNECTED || !ep->agreed.enhanced ||
@@ -90,7 +90,7 @@ void uiw_ep_set_enables(struct uiw_ep *ep, unsigned mask, const it_rc_only_attri
                               memory_order_relaxed);
 }
 
-/* A watermark no counter reaches is none. */
+/* Returns UINT32_MAX, which means none, for a watermark that no counter reaches. */
 static uint32_t modify_watermark(size_t watermark)
 {
     return watermark < UINT32_MAX ? (uint32_t)watermark : UINT32_MAX;
@@ -107,8 +107,8 @@ void uiw_ep_set_watermarks(struct uiw_ep *ep, unsigned mask, const it_rc_only_at
 }
 
 /*
- * Rings are exchanged, and a watermark is compared with the receives that the EP holds, while
- * neither the reader nor the sender nor, by the lock, a poster uses them.
+ * Stops reader and sender; the caller's lock stops posters. Then rings can be replaced, and the
+ * soft watermark compared with the receives that the EP holds.
  */
 void uiw_ep_halt(struct ual_ep *ual)
 {
@@ -142,7 +142,7 @@ void uiw_ep_proceed(struct ual_ep *ual, it_ep_param_mask_t changed)
     uiw_token_drop(ep);
     if (changed & IT_EP_PARAM_SOFT_HI_WATERMARK)
         uiw_srq_check_high(ep);
-    /* A thread that found the token taken relies on this one; and more Reads may go. */
+    /* A thread that found the token taken relies on this call; and more Reads may be sent. */
     uiw_drive_send(ual, true);
     uiw_reader_drop(ep);
 }

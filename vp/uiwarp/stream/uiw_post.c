@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A request enters the send queue, then leaves at once, soon, or with the next. */
+/* Posting: a request enters the send queue, and is sent at once, deferred or held. */
 #include "vp/uiwarp/stream/uiw_stream.h"
 
 #include "base/base_clock.h"
 #include "evd/deliver/evd_deliver.h"
 
-/* On failure nothing has changed but the slot, which is still free. */
+/* Fills the slot. After a failure the slot is still free, and nothing else has changed. */
 static it_status_t post_fill_locked(struct uiw_ep *ep, struct uiw_sqe *sqe,
                                     const struct vp_request *request)
 {
@@ -35,7 +35,7 @@ static it_status_t post_fill_locked(struct uiw_ep *ep, struct uiw_sqe *sqe,
     return IT_SUCCESS;
 }
 
-/* A request that waits leaves with the next poll, wait or gathering, and soon in any case. */
+/* Returns true if the request may be deferred: uiw_later_defer says until when. */
 static bool post_may_wait_locked(struct uiw_ep *ep, const struct vp_request *request)
 {
     uint64_t heard = atomic_load_explicit(&ep->rx.fpdus_in, memory_order_relaxed);
@@ -58,19 +58,20 @@ post_learn_locked(struct uiw_ep *ep, uint64_t taken)
     return uiw_stay_learn(&ep->stay, tail, &times);
 }
 
-/* The time at which posted requests leave. */
+/* When posted requests are sent. */
 enum post_pace {
     POST_NEVER, /* flushed, or about to be */
     POST_NOW,
-    POST_SOON,  /* may wait for company */
-    POST_HELD,  /* waits for a post without IT_COALESCE_WR_FLAG */
+    POST_SOON,  /* deferred */
+    POST_HELD,  /* by a post without IT_COALESCE_WR_FLAG */
     POST_STAYS, /* now, and the poster reads the answer: see uiw_stay.h */
-    POST_STAYED /* now, and it is read by others again */
+    POST_STAYED /* now, and from here on other threads read the answers */
 };
 
 /*
- * Up to the tail all is filled in. A post without the flag lets everything go that waits for it, at
- * once; so does one that takes the last slot, since none can follow it.
+ * Decides when the requests up to the tail are sent; all of them are filled in. A post without
+ * IT_COALESCE_WR_FLAG releases the held ones at once. So does one that takes the last slot, since
+ * no other can follow it.
  */
 static enum post_pace post_pace_locked(struct uiw_ep *ep, const struct vp_request *request)
 {
@@ -88,7 +89,7 @@ static enum post_pace post_pace_locked(struct uiw_ep *ep, const struct vp_reques
     if (post_may_wait_locked(ep, request) && !others_wait)
         return POST_SOON;
     uiw_pacing_release(&ep->pacing);
-    /* Where consumers poll or wait nothing is taken in otherwise. */
+    /* While consumers poll or wait, the IA's thread reads nothing, and .taken does not change. */
     taken = atomic_load_explicit(&ep->ia->progress.taken, memory_order_relaxed);
     if (__builtin_expect(taken == ep->stay.seen, true))
         return POST_NOW;

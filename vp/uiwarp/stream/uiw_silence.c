@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Peers that stay silent at the start of a connection, when nothing moves unless we speak.
+ * Peers that stay silent at the start of a connection: both sides would wait for each other.
  *
- * As Initiator: a second ready-to-receive message, since the peer seems to have missed the first.
- * Linux siw, as responder, listens for it only after its Reply has left. A message that comes in
- * before waits there for the next octets, so its program does not learn of the connection, and our
- * program may wait for that one to speak. A Write of length zero is legal at any time and touches
- * nothing (RFC 5041 section 5). A peer that has sent an FPDU needs none.
+ * An Initiator sends a nudge, a second ready-to-receive message, since the peer seems to have
+ * missed the first. Linux siw, as responder, listens for it only after it has sent its Reply. A
+ * message that arrives earlier is not processed before the next octets come. The program there does
+ * not learn of the connection, and the program here may wait for it to send. The nudge is a Write
+ * of length zero, which is legal at any time and changes nothing (RFC 5041 section 5). A peer that
+ * has sent an FPDU gets none.
  *
- * As responder without the peer-to-peer model: posts wait for the Initiator's first FPDU (RFC 5044
- * 7.1.2), but a program on siw whose accepting side speaks first waits for us. So the posts leave
- * when the Initiator's TCP has acknowledged the Reply and the Initiator has said nothing since, for
- * itx_mpa_params.release_us and four round trips. siw closes a connection on which it finds octets
- * right behind the Reply; by then it has long taken the Reply.
+ * A responder without the peer-to-peer model holds its posts until the Initiator's first FPDU (RFC
+ * 5044 7.1.2). But an Initiator on siw whose program expects the accepting side to send first waits
+ * for this side. So the posts are released when the Initiator's TCP has acknowledged the Reply and
+ * the Initiator has then sent nothing for itx_mpa_params.release_us and four round trips. siw
+ * closes a connection on which it finds octets right behind the Reply; by then it has long read the
+ * Reply.
  */
 
 #include "base/base_clock.h"
@@ -29,9 +31,10 @@
 #include <sys/socket.h>
 
 #define SILENCE_NUDGE_NS (250 * BASE_NS_PER_MS)
-#define SILENCE_TRIPS    4u /* round trips without a word */
+#define SILENCE_TRIPS    4u /* round trips without an octet */
 /*
- * Looks whether the Reply is acknowledged: after a round trip, and then each after twice the time.
+ * Intervals between looks whether the Reply is acknowledged. The first is a round trip, each later
+ * one is twice as long.
  */
 #define SILENCE_LOOK_MIN_NS BASE_NS_PER_MS
 #define SILENCE_LOOK_MAX_NS (10 * BASE_NS_PER_S)
@@ -53,7 +56,7 @@ static struct ual_ep *silence_first_locked(const struct uiw_silence *silence)
 static void silence_insert_locked(struct uiw_silence *silence, struct ual_ep *ual, uint64_t due_ns)
 {
     struct uiw_silence_entry *entry = &uiw_ep_of(ual)->later.silence;
-    struct base_link *before = silence->entries.last; /* delays are much the same */
+    struct base_link *before = silence->entries.last; /* from the end: most delays are equal */
 
     while (before && silence_entry(before)->due_ns > due_ns)
         before = before->prev;
@@ -84,7 +87,9 @@ static void silence_nudge(struct ual_ep *ual)
         return;
     base_log(BASE_LOG_INFO, "ep %p: peer silent since the ready-to-receive message, once more",
              (void *)ual);
-    /* A peer that may be one of ours gets an acknowledgement of nothing: no message of ours. */
+    /*
+     * A peer with this library must not count it as a message: sends it an acknowledgement of none.
+     */
     if (ep->own.wanted)
         length = iw_encode_tagged(fpdu, IW_OP_WRITE, true, IW_OWN_STAG, uiw_own_tell_limit(ep), 0);
     else
@@ -104,7 +109,9 @@ static uint64_t silence_round_trip_ns(int fd)
     return info.tcpi_rtt * BASE_NS_PER_US;
 }
 
-/* The peer speaks: its first FPDU releases what is held back. */
+/*
+ * Returns true if the peer sends, since its first FPDU releases the posts, or the stream is over.
+ */
 static bool silence_is_over(const struct uiw_ep *ep)
 {
     int unread = 0;
@@ -123,7 +130,7 @@ static bool silence_acknowledged(int fd)
     return ioctl(fd, SIOCOUTQ, &outstanding) == 0 && outstanding == 0;
 }
 
-/* With the send token. In how many nanoseconds to look again; 0: never. */
+/* With the send token. Returns the nanoseconds until the next look; 0: none is needed. */
 static uint64_t silence_release(struct uiw_ep *ep)
 {
     struct uiw_silence_entry *entry = &ep->later.silence;
@@ -167,7 +174,7 @@ static uint64_t silence_one(struct ual_ep *ual)
     return again_ns;
 }
 
-/* The EP stays valid while .busy names it. */
+/* Takes the first EP that is due; NULL: none. It stays valid while .busy names it. */
 static struct ual_ep *silence_take_due(struct uiw_progress *progress, uint64_t *next_ns)
 {
     struct uiw_silence *silence = &progress->silence;
@@ -185,7 +192,7 @@ static struct ual_ep *silence_take_due(struct uiw_progress *progress, uint64_t *
     return ual;
 }
 
-/* True: it is the first one to look at. */
+/* Puts the EP on the list. Returns true if it is the first. */
 static bool silence_put(struct uiw_progress *progress, struct ual_ep *ual, uint64_t delay_ns)
 {
     bool first;
@@ -200,7 +207,7 @@ static bool silence_put(struct uiw_progress *progress, struct ual_ep *ual, uint6
 
 static void silence_expired(void *argument);
 
-/* Without memory for a timer the next connection starts it. */
+/* Without memory for the timer, the next connection starts it. */
 static void silence_wait(struct ual_ia *ia, uint64_t due_ns)
 {
     uint64_t now = base_now_ns();
@@ -229,7 +236,7 @@ static void silence_expired(void *argument)
 
 /* ---------------------------------------------------------------- beginning and end */
 
-/* Nanoseconds until the first look; 0: never. */
+/* Returns the nanoseconds until the first look; 0: none is needed. */
 static uint64_t silence_begin(struct uiw_ep *ep)
 {
     uint64_t round_trip_ns;

@@ -17,13 +17,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* From this MSS on the path is no Ethernet: FPDUs of the largest size, whole in few segments. */
+/* A path with an MSS from here on is no Ethernet, and gets FPDUs of the largest size. */
 #define START_LARGE_MSS   16384u
 #define START_LARGE_ULPDU 65518u /* payload a multiple of 32 */
 
 /* ---------------------------------------------------------------- start */
 
-/* An FPDU fills a segment of an ordinary network; on a path without small segments it is large. */
+/*
+ * Returns the MULPDU: an FPDU fills one TCP segment, or, with a large MSS, is as large as can be.
+ */
 static uint32_t start_max_ulpdu(int fd, bool markers)
 {
     int mss = 0;
@@ -36,10 +38,10 @@ static uint32_t start_max_ulpdu(int fd, bool markers)
     return iw_mulpdu((uint32_t)mss, markers);
 }
 
-/* The ready-to-receive message of RFC 6581: the initiator's first FPDU. */
+/* Queues the ready-to-receive message of RFC 6581, the Initiator's first FPDU. */
 static bool start_prepare_rtr(struct uiw_ep *ep)
 {
-    /* No peer looks at the offset of nothing, but one of ours does. */
+    /* Only a peer with this library looks at the offset of a Read of length zero. */
     const struct iw_read_request nothing = {
         .sink_stag = 1,
         .source_stag = 1,
@@ -66,8 +68,8 @@ static bool start_prepare_rtr(struct uiw_ep *ep)
 }
 
 /*
- * With the peer-to-peer model the Initiator's RTR comes in any case. A program that converts a
- * socket has agreed with its peer which side speaks first.
+ * Returns uiw_ep.release_ns. With the peer-to-peer model the Initiator always sends an RTR. A
+ * program that converts a socket has agreed with its peer which side sends first.
  */
 static uint64_t start_release_ns(const struct uiw_ep *ep, bool converted)
 {
@@ -77,7 +79,7 @@ static uint64_t start_release_ns(const struct uiw_ep *ep, bool converted)
     return ep->mpa.release_us * BASE_NS_PER_US;
 }
 
-/* Both tokens are held: no other thread looks at these. */
+/* Both tokens are held, so no other thread uses these fields. */
 static bool start_prepare(struct uiw_ep *ep, int fd, bool initiator, bool converted,
                           const struct iw_mpa_result *result)
 {
@@ -104,7 +106,7 @@ struct start_ends {
     struct sockaddr_in6 local, remote; /* or struct sockaddr_in */
 };
 
-/* A stream that has been reset already has no peer any more: its end stays zero. */
+/* Reads both addresses. The peer's stays zero if the stream was reset already. */
 static void start_look_at_ends(int fd, struct start_ends *ends)
 {
     socklen_t length = sizeof(ends->local);
@@ -136,7 +138,7 @@ static void start_show(struct uiw_ep *ep, const struct start_ends *ends)
     };
 }
 
-/* The step and the descriptor become visible together. */
+/* Steps to CONNECTED and sets the descriptor under one lock, so both become visible together. */
 static bool start_establish(struct ual_ep *ual, int fd)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
@@ -173,9 +175,9 @@ static void start_feed_early(struct ual_ep *ual, const uint8_t *early, size_t le
 }
 
 /*
- * Both tokens are held from before the EP is CONNECTED until the stream is in the poll set: a
- * consumer that posts or disconnects at once waits for it, and so does a leader that sees the first
- * octets.
+ * Both tokens are held from before the EP is CONNECTED until the stream is in the poll set. A
+ * consumer that posts or disconnects at once waits for them, and so does a leader that sees the
+ * first octets.
  */
 bool uiw_start_stream(struct ual_ep *ual, int fd, bool initiator, bool converted,
                       const struct iw_mpa_result *result, const uint8_t *early, size_t early_length,

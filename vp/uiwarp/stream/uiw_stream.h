@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* An established connection: it starts, works, is modified, and ends. */
+/* An established connection: its start, work, modification and end. */
 #ifndef ITAPI_VP_UIWARP_STREAM_UIW_STREAM_H
 #define ITAPI_VP_UIWARP_STREAM_UIW_STREAM_H
 
@@ -16,13 +16,13 @@
 struct uiw_ia;
 
 /*
- * Loop thread. The startup is over (the responder's Reply is in the socket): fd becomes the stream
- * of the EP, which steps to CONNECTED and reports IT_CM_MSG_CONN_ESTABLISHED_EVENT with `news`
- * (number and depths are filled in here). early: octets that were read behind the startup frame.
- * Sends the RTR if result->rtr asks an initiator for one. A responder holds its FPDUs until the
- * peer's first, or, unless the socket was converted, until the peer has been silent
+ * Loop thread. Called after the startup (the responder's Reply is in the socket). Makes fd the
+ * stream of the EP, which steps to CONNECTED and reports IT_CM_MSG_CONN_ESTABLISHED_EVENT with
+ * `news` (number and depths are filled in here). early: octets that were read behind the startup
+ * frame. Sends the RTR if result->rtr asks an Initiator for one. A responder holds its FPDUs until
+ * the peer's first, or, unless the socket was converted, until the peer has been silent
  * (uiw_silence.c). Returns false if the EP has left its pending state, or without memory: nothing
- * was done, and fd is still the caller's.
+ * has changed, and fd is still the caller's.
  */
 bool uiw_start_stream(struct ual_ep *ual, int fd, bool initiator, bool converted,
                       const struct iw_mpa_result *result, const uint8_t *early, size_t early_length,
@@ -32,36 +32,35 @@ bool uiw_start_stream(struct ual_ep *ual, int fd, bool initiator, bool converted
 
 it_status_t uiw_post_request(struct ual_ep *ual, const struct vp_request *request);
 
-/* ---- uiw_drive.c: the stream at work; settles, defers or ends ---- */
+/* ---- uiw_drive.c: turns of a stream ---- */
 
-/* With the reader token. Acts on what was read. */
+/* With the reader token. Acts on the result of a read: raises events, or ends the connection. */
 void uiw_drive_act(struct ual_ep *ual, const struct uiw_read *read, bool shared);
 
-/* Any thread, no lock held: sends what can be sent. reader: the caller holds the reader token. */
+/* Any thread, no lock held. Sends what can be sent. reader: the caller holds the reader token. */
 void uiw_drive_send(struct ual_ep *ual, bool reader);
 
 /*
- * The same by the leader. writable: the socket was seen to take octets again; shared: other streams
- * wait for their turn.
+ * The same for the leader. writable: epoll reported that the socket takes octets again; shared:
+ * other streams wait for their turn.
  */
 void uiw_drive_turn(struct ual_ep *ual, bool reader, bool writable, bool shared);
 
-/* Any thread, no lock held: sends this FPDU, unless something else is being sent. */
+/* Any thread, no lock held. Sends this FPDU, unless other octets wait to be sent. */
 void uiw_drive_nudge(struct ual_ep *ual, const uint8_t *fpdu, size_t length);
 
 /*
- * The leader reads for one turn, a shorter one if it is shared with other streams;
- * returns the octets read into `staging` and memory, 0: none.
+ * Reads for one turn, for the leader. shared: other streams wait, so the turn is shorter. Returns
+ * the octets read into `staging` and memory; 0: none.
  */
 size_t uiw_drive_receive(struct ual_ep *ual, uint8_t *staging, bool shared);
 
 /* ---- uiw_silence.c: peers that stay silent at the start ---- */
 
-void uiw_silence_watch(struct ual_ia *ia,
-                       struct ual_ep *ual); /* loop thread: it is connected now */
+void uiw_silence_watch(struct ual_ia *ia, struct ual_ep *ual); /* loop thread, when connected */
 
 void uiw_silence_forget(struct ual_ia *ia,
-                        struct ual_ep *ual); /* not the loop; before it is freed */
+                        struct ual_ep *ual); /* not the loop; before the EP is freed */
 
 void uiw_silence_stop(struct ual_ia *ia); /* loop thread */
 
@@ -82,77 +81,78 @@ bool uiw_ep_addresses_locked(struct ual_ep *ual, struct itx_ep_addresses *addres
 it_status_t uiw_ep_stream_option_halted(struct ual_ep *ual, bool set, int level, int option,
                                         void *value, socklen_t *length);
 
-/* The contents of our startup frames, by the EP's attributes and itx settings. */
+/* Fills in this side's startup frame from the EP's attributes and itx settings. */
 void uiw_ep_mpa_config(struct ual_ep *ual, bool suppress_depths, struct iw_mpa_config *config);
 
-/* itx_mpa_params.patience_us. */
+/* Returns itx_mpa_params.patience_us in nanoseconds. */
 uint64_t uiw_ep_patience_ns(struct ual_ep *ual);
 
-/* ---- uiw_verdict.c: why a stream ends; with the reader token ---- */
+/* ---- uiw_verdict.c: ends a connection for a reason; with the reader token ---- */
 
 /* The peer broke the protocol. */
 void uiw_verdict_refused(struct ual_ep *ual, enum iw_error error);
 
-/* The peer has sent a Terminate: ep->rx.terminate. */
+/* The peer has sent a Terminate, which is in ep->rx.terminate. */
 void uiw_verdict_terminated(struct ual_ep *ual);
 
 /* The peer has closed the connection, or it is lost (UIW_READ_LOST) with this errno. */
 void uiw_verdict_closed(struct ual_ep *ual, enum uiw_read_state state, int lost);
 
 /*
- * The sender has stopped: for a request (rule P6), for a Read of the peer whose source is gone, or
- * for neither (no memory, an event that was lost). reader: the caller holds the reader token. It
- * does not hold the send token.
+ * The sender has stopped because of a request (rule P6), because the source of a peer's Read is
+ * gone, or for another reason (no memory, a lost event). reader: the caller holds the reader token.
+ * It does not hold the send token.
  */
 void uiw_verdict_unsendable(struct ual_ep *ual, const struct uiw_failure *failure, bool reader);
 
 /* ---------------------------------------------------------------- uiw_end.c */
 
 struct uiw_end {
-    uint32_t generation;                  /* of the connection that is meant; 0: the one there is */
+    uint32_t generation;                  /* of the connection to end; 0: the current one */
     enum ual_ep_step step;                /* DISCONNECT, CLOSED, BROKEN */
-    it_event_type_t async;                /* affiliated event, 0: none */
-    const struct iw_terminate *terminate; /* to be sent, NULL: none */
+    it_event_type_t async;                /* affiliated event; 0: none */
+    const struct iw_terminate *terminate; /* to be sent; NULL: none */
     bool has_failed_request;
-    uint32_t failed_index; /* SQ index and status of the request that failed */
+    uint32_t failed_index; /* SQ index and status of the failed request */
     it_dto_status_t failed_status;
-    it_dto_status_t recv_status; /* of the receive that failed, else IT_DTO_ERR_FLUSHED */
-    bool silent;                 /* no event of the connection */
-    bool discard;                /* what is posted vanishes instead of being flushed */
-    bool by_peer;                /* it has closed the stream in order */
+    it_dto_status_t recv_status; /* of the failed receive, or IT_DTO_ERR_FLUSHED */
+    bool silent;                 /* raises no connection event */
+    bool discard;                /* drops the posted work instead of flushing it */
+    bool by_peer;                /* the peer has closed the stream in order */
 };
 
 /*
- * Ends an established connection, once: state, Terminate, flush, events; false when it has ended
- * already. reader: the caller holds the reader token (it stays held). The send token must not be.
+ * Ends an established connection: steps the state, sends the Terminate, flushes, raises the events.
+ * Returns false if it has ended already. reader: the caller holds the reader token, and keeps it.
+ * It must not hold the send token.
  */
 bool uiw_ep_end(struct ual_ep *ual, const struct uiw_end *end, bool reader);
 
-/* Takes both tokens and drops the stream without a word to the consumer: the EP is going away. */
+/* Takes both tokens and drops the stream without any event: the EP is being destroyed. */
 void uiw_ep_cut(struct ual_ep *ual);
 
 /*
  * Any thread, no lock held. Ends an attempt: steps the EP (ATTEMPT_FAILED or DISCONNECT), flushes
- * its posted receives, reports news. False when the EP was not in a pending state any more.
+ * its posted receives, reports news. Returns false if the EP has left its pending state.
  */
 bool uiw_ep_end_attempt(struct ual_ep *ual, enum ual_ep_step step,
                         const struct ual_conn_news *news);
 
-/* The same of an EP that is not connected, by UAL_EP_FLUSH, of which nothing is reported. */
+/* The same with UAL_EP_FLUSH for an EP that is not connected; reports nothing. */
 bool uiw_ep_end_unconnected(struct ual_ep *ual, bool discard);
 
 /* ---- uiw_log.c: why a connection has failed or ended ---- */
 
-/* Reader, while the stream is still there. An FPDU of the peer is refused. */
+/* Reader, while the EP still has its stream. An FPDU of the peer is refused. */
 void uiw_log_refused(struct ual_ep *ual, enum iw_error error);
-/* The peer has refused an FPDU of ours by a Terminate. */
+/* The peer has ended the connection by a Terminate. */
 void uiw_log_terminated(struct ual_ep *ual, const struct iw_terminate *terminate);
-/* A Read of the peer whose memory has gone while it was answered. Any thread. */
+/* Any thread. The source of a peer's Read has gone before it was answered. */
 void uiw_log_gone(struct ual_ep *ual, enum iw_error error);
-/* The connection has gone. error: errno, 0: closed in the middle of an FPDU. */
+/* The connection is lost. error: errno; 0: it was closed in the middle of an FPDU. */
 void uiw_log_lost(struct ual_ep *ual, int error);
 
-/* The address of the peer. Returns false if the stream does not know it. */
+/* Gets the peer's address as text. Returns false if the socket has no peer any more. */
 bool uiw_log_peer_of(int fd, struct uiw_net_text *text);
 
 #endif

@@ -11,7 +11,7 @@ static bool verdict_is_response(enum iw_opcode opcode)
     return opcode == IW_OP_READ_RESPONSE || opcode == IW_OP_ATOMIC_RESPONSE;
 }
 
-/* The affiliated event for an error that is found here. */
+/* Returns the affiliated event for an error that this side has found. */
 static it_event_type_t verdict_async_of_error(const struct uiw_ep *ep, enum iw_error error)
 {
     enum iw_opcode opcode = ep->rx.iw.segment.opcode;
@@ -38,7 +38,7 @@ static it_event_type_t verdict_async_of_error(const struct uiw_ep *ep, enum iw_e
     return IT_ASYNC_AFF_EP_L_TRANSPORT_ERROR;
 }
 
-/* The Read or atomic that a bad response belongs to, if any. */
+/* Blames the oldest Read or atomic, if there is one: a bad response belongs to it. */
 static void verdict_blame_read(struct uiw_ep *ep, struct uiw_end *end, it_dto_status_t status)
 {
     const struct uiw_orq_entry *read = uiw_orq_oldest(&ep->reads);
@@ -91,11 +91,11 @@ static it_event_type_t verdict_async_of_terminate(enum iw_error error)
     return IT_ASYNC_AFF_EP_R_ERROR;
 }
 
-/* A Terminate is about one of our Reads and atomics, or none. */
+/* The Read or atomic of this side that a Terminate refers to. */
 enum verdict_blame {
     VERDICT_BLAME_NONE,
     VERDICT_BLAME_OLDEST,
-    VERDICT_BLAME_NAMED /* the Request's header with its MSN is in the Terminate */
+    VERDICT_BLAME_NAMED /* the Terminate has the Request's header, with its MSN */
 };
 
 static enum verdict_blame verdict_blame_of(const struct uiw_ep *ep)
@@ -103,20 +103,23 @@ static enum verdict_blame verdict_blame_of(const struct uiw_ep *ep)
     const struct iw_terminate *terminate = &ep->rx.terminate;
     const struct uiw_orq_entry *oldest = uiw_orq_oldest(&ep->reads);
 
-    if (terminate->has_rdmap) /* a Read's */
+    if (terminate->has_rdmap) /* only of a Read Request */
         return IW_ERROR_TYPE(terminate->error) == 1 ? VERDICT_BLAME_NAMED : VERDICT_BLAME_NONE;
     if (terminate->has_ddp)
         return terminate->ddp_length == IW_UNTAGGED_HEADER &&
                        (terminate->ddp[1] & 0x0fu) == IW_OP_ATOMIC_REQUEST
                    ? VERDICT_BLAME_NAMED
                    : VERDICT_BLAME_NONE;
-    /* Linux siw knows no atomics and names no header then. */
+    /* Linux siw knows no atomics, and its Terminate has no header then. */
     return terminate->error == IW_ERR_RDMAP_OPCODE && oldest && oldest->atomic
                ? VERDICT_BLAME_OLDEST
                : VERDICT_BLAME_NONE;
 }
 
-/* The Terminate is about a segment of a Send or Write of ours, or a Send whose time was over. */
+/*
+ * Returns true if the Terminate refers to a Send or Write of this side: to one of its segments, or
+ * to a Send that has waited too long for a receive.
+ */
 static bool verdict_names_message(const struct iw_terminate *terminate)
 {
     unsigned opcode = terminate->has_ddp ? terminate->ddp[1] & 0x0fu : IW_OP_NONE;
@@ -134,7 +137,10 @@ static it_dto_status_t verdict_status_of_terminate(enum iw_error error)
     return IW_ERROR_TYPE(error) == 1 ? IT_DTO_ERR_REMOTE_ACCESS : IT_DTO_ERR_REMOTE_RESPONDER;
 }
 
-/* A peer of ours has acknowledged all before. False: it is about something else. */
+/*
+ * Blames the oldest unacknowledged Send or Write: the peer has acknowledged all before it. Returns
+ * false if the peer does not acknowledge, or the Terminate refers to something else.
+ */
 static bool verdict_blame_unacknowledged(struct uiw_ep *ep, struct uiw_end *end)
 {
     if (!(ep->own.agreed & IW_OWN_ACKS) || !verdict_names_message(&ep->rx.terminate))
@@ -146,7 +152,9 @@ static bool verdict_blame_unacknowledged(struct uiw_ep *ep, struct uiw_end *end)
     return end->has_failed_request;
 }
 
-/* No request is to blame, but to a peer of ours the oldest one has not got through. */
+/*
+ * Blames the oldest request if no other is to blame and the peer acknowledges: it was not received.
+ */
 static void verdict_blame_transport(struct uiw_ep *ep, struct uiw_end *end)
 {
     if (!(ep->own.agreed & IW_OWN_ACKS) || end->has_failed_request)
@@ -171,7 +179,7 @@ static void verdict_blame_refused(struct uiw_ep *ep, struct uiw_end *end)
                        IW_ERROR_TYPE(ep->rx.terminate.error) == 1 ? IT_DTO_ERR_REMOTE_ACCESS
                                                                   : IT_DTO_ERR_REMOTE_RESPONDER);
     if (blame == VERDICT_BLAME_OLDEST || ep->rx.terminate.little_endian_nibbles)
-        return; /* siw puts the size of the Read where its MSN was */
+        return; /* siw has the size of the Read in place of its MSN */
     for (; index != tail; index++) {
         const struct uiw_orq_entry *read = uiw_orq_at(&ep->reads, index);
 
@@ -180,7 +188,7 @@ static void verdict_blame_refused(struct uiw_ep *ep, struct uiw_end *end)
     }
 }
 
-/* For itx_ep_query_mpa. */
+/* Stores the error for itx_ep_query_mpa. */
 static void verdict_show_terminate(struct uiw_ep *ep)
 {
     base_lock_take(&ep->ual->lock);
@@ -226,12 +234,12 @@ static it_event_type_t verdict_async_of_request(it_dto_status_t status)
 {
     if (status == IT_DTO_ERR_LOCAL_EP)
         return IT_ASYNC_AFF_EP_FAILURE;
-    /* A key that no peer has is the one remote error that is found here. */
+    /* The only remote error found here is a key that no peer can have. */
     return status == IT_DTO_ERR_REMOTE_ACCESS ? IT_ASYNC_AFF_EP_R_ACCESS_VIOLATION
                                               : IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION;
 }
 
-/* A Terminate that names the rest of a Read of the peer (RFC 5040 4.8). */
+/* Fills a Terminate that names the unanswered rest of a Read of the peer (RFC 5040 4.8). */
 static void verdict_fill_unanswered(struct iw_terminate *terminate,
                                     const struct uiw_failure *failure)
 {
