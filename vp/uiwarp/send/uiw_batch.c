@@ -3,7 +3,7 @@
 #include "tdi/iwarp/iw_wire.h"
 #include "vp/uiwarp/send/uiw_send.h"
 
-/* In one call; with CRC so much that the payload is still in the cache when it is copied. */
+/* Octets of one call. With CRC fewer: the summed payload is then in the cache when it is copied. */
 #define BATCH_OCTETS     (1024u * 1024u)
 #define BATCH_OCTETS_CRC (256u * 1024u)
 #define BATCH_RESPONSES  4u /* in a row before a request gets its turn */
@@ -33,7 +33,7 @@ void uiw_batch_end(struct uiw_ep *ep, struct uiw_batch *batch)
 
 /* ---------------------------------------------------------------- room */
 
-/* The octets left of a message that this call has begun to send. */
+/* Returns the octets left of a message that this batch has begun. */
 static uint32_t batch_rest(const struct uiw_ep *ep, const struct uiw_batch *batch)
 {
     const struct uiw_cursor *cursor = &batch->cursor;
@@ -45,7 +45,10 @@ static uint32_t batch_rest(const struct uiw_ep *ep, const struct uiw_batch *batc
     return 0;
 }
 
-/* A rest so short that it is copied goes along: 64 KiB are one FPDU and a few octets. */
+/*
+ * Returns true if the batch may grow. A rest short enough to be copied is always added: 64 KiB are
+ * one FPDU and a few octets.
+ */
 static bool batch_has_octets(const struct uiw_ep *ep, const struct uiw_batch *batch)
 {
     uint32_t octets = ep->agreed.crc ? BATCH_OCTETS_CRC : BATCH_OCTETS;
@@ -66,7 +69,7 @@ static bool batch_has_room(const struct uiw_ep *ep, const struct uiw_batch *batc
            batch_has_octets(ep, batch);
 }
 
-/* ---------------------------------------------------------------- whose turn */
+/* ---------------------------------------------------------------- request or response */
 
 enum batch_turn {
     BATCH_NOTHING,
@@ -75,9 +78,9 @@ enum batch_turn {
 };
 
 /*
- * Responses go first, a few in a row, then a request. Two tagged messages never interleave, since
- * some receivers take the segments of one message only in one piece: a Write that has begun is
- * finished before a response, and the other way round.
+ * Chooses what is next: a few responses in a row, then a request. Two tagged messages never
+ * interleave, since some receivers accept the segments of a message only one after the other. So a
+ * Write that has begun is finished before a response, and the other way round.
  */
 static enum batch_turn batch_turn(const struct uiw_ep *ep, const struct uiw_batch *batch)
 {
@@ -95,7 +98,7 @@ static enum batch_turn batch_turn(const struct uiw_ep *ep, const struct uiw_batc
     return ep->tx.responses < BATCH_RESPONSES ? BATCH_RESPONSE : BATCH_REQUEST;
 }
 
-/* Builds one FPDU or takes back what it has begun. */
+/* Builds one FPDU. If that fails, the batch is as before. */
 static bool batch_try(struct uiw_ep *ep, struct uiw_batch *batch, enum batch_turn turn)
 {
     struct uiw_cursor cursor = batch->cursor;
@@ -115,7 +118,7 @@ static bool batch_try(struct uiw_ep *ep, struct uiw_batch *batch, enum batch_tur
     return false;
 }
 
-/* A request that may not start yet (fence, ORD) lets a response pass. */
+/* Adds an FPDU. A response overtakes a request that may not start yet (fence, ORD). */
 static bool batch_add(struct uiw_ep *ep, struct uiw_batch *batch)
 {
     enum batch_turn turn;

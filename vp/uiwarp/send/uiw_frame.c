@@ -25,7 +25,7 @@ uint8_t *uiw_frame_buffer(struct uiw_ep *ep, struct uiw_batch *batch)
 static uint32_t frame_crc(const struct uiw_batch *batch, const struct uiw_frame *frame,
                           unsigned pad)
 {
-    uint32_t crc = frame->crc; /* if summed */
+    uint32_t crc = frame->crc; /* valid if .summed */
 
     if (!frame->summed) {
         crc = iw_crc_update(IW_CRC_INIT, frame->header,
@@ -72,7 +72,7 @@ void uiw_frame_sum_cut(const struct uiw_ep *ep, const struct uiw_batch *batch)
                             iw_crc_final(iw_crc_update(crc, frame_zeros, cut->pad)));
 }
 
-/* A peer that wants markers gets one FPDU a call, assembled apart: rare, so simple. */
+/* Inserts markers. Few peers want them, so this is simple: one FPDU per call, in buffers. */
 static bool frame_apply_markers(struct uiw_ep *ep, struct uiw_batch *batch, unsigned iov_first,
                                 struct uiw_fpdu *fpdu)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Links, unlinks and the windows of Reads: what the sender does with them when their turn comes. */
+/* Links, unlinks and the windows of Reads: the sender executes or resolves them in their turn. */
 
 #include "vp/uiwarp/send/uiw_send.h"
 
@@ -10,7 +10,7 @@ static bool local_is_fenced(const struct uiw_ep *ep, uint32_t index, const struc
     return (sqe->flags & IT_UNLINK_FENCE_FLAG) && uiw_queue_head(&ep->sq) != index;
 }
 
-/* False: not now, or never (then ep->tx says so). */
+/* Executes the request. Returns false if it must wait, or failed: then ep->tx has the status. */
 static bool local_start(struct uiw_ep *ep, uint32_t index, struct uiw_sqe *sqe, bool may_wait)
 {
     struct uiw_mr_table *table = &ep->ia->memory.mrs;
@@ -52,13 +52,13 @@ bool uiw_local_resolve(struct uiw_ep *ep, struct uiw_sqe *sqe)
             continue;
         if (segment->length > 0)
             return false;
-        segment->stag = 0; /* nothing is placed: not looked at more closely */
+        segment->stag = 0; /* nothing is placed there, so no check is needed */
     }
     sqe->resolved = true;
     return true;
 }
 
-/* A region with windows on it stays linked. */
+/* Returns false for a region with windows, which cannot be unlinked. */
 bool uiw_local_may_unlink_sink(const struct uiw_sqe *sqe)
 {
     const struct uiw_segment *sink = &sqe->segments[0];
@@ -66,7 +66,7 @@ bool uiw_local_may_unlink_sink(const struct uiw_sqe *sqe)
     bool may;
 
     if (sqe->to_windows || sink->stag == 0 || !uiw_mr_pin_entry(sink->mr, sink->stag))
-        return true; /* a region that is gone is found out soon */
+        return true; /* a check that follows finds a freed region */
     lmr = sink->mr->region.handle;
     may = atomic_load_explicit(&lmr->object.children, memory_order_acquire) == 0;
     uiw_mr_unpin(sink->mr);

@@ -101,7 +101,7 @@ static bool out_retry_later(int error)
     return error == EAGAIN || error == EWOULDBLOCK || error == ENOBUFS || error == ENOMEM;
 }
 
-/* The reader meets these, too. Any other is our own failure, and the stream may live on. */
+/* The reader finds these errors, too. After any other one the stream itself may still work. */
 static bool out_is_end_of_stream(int error)
 {
     return error == EPIPE || error == ECONNRESET || error == ECONNABORTED || error == ENOTCONN ||
@@ -115,7 +115,7 @@ ssize_t uiw_out_write(struct uiw_ep *ep, struct iovec *iov, unsigned count)
     ssize_t sent;
 
     do {
-        /* One piece is the common case of small messages, and send(2) the cheaper call for it. */
+        /* Small messages mostly have one piece, for which send(2) is the cheaper call. */
         sent = count == 1
                    ? base_send(ep->fd, iov->iov_base, iov->iov_len, MSG_DONTWAIT | MSG_NOSIGNAL)
                    : base_sendmsg(ep->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);

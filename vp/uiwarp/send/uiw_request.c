@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Headers and short payload are in the batch's scratch, long payload stays where the consumer has
- * it. Nothing is committed here but the MSN of a message that starts.
+ * Builds the FPDUs of requests. Headers and short payload go to the batch's scratch; longer payload
+ * is sent from the consumer's memory. Only the MSN of a message that starts is committed here.
  */
 
 #include "tdi/iwarp/iw_wire.h"
@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * An FPDU from this size on goes in two calls if the peer waits for it, in messages of at most the
- * other.
+ * An FPDU with at least REQUEST_PARTS_MIN octets, of a message with at most REQUEST_PARTS_MAX, is
+ * sent in two calls if the peer waits for it.
  */
 #define REQUEST_PARTS_MIN 49152u
 #define REQUEST_PARTS_MAX 131072u
@@ -25,7 +25,7 @@ static bool request_fail(struct uiw_ep *ep, const struct uiw_batch *batch, it_dt
 
 /* ---------------------------------------------------------------- payload */
 
-/* All of a message's segments, before its first octet leaves. */
+/* Checks all segments of a message, before its first octet leaves. */
 static bool request_check_segments(struct uiw_ep *ep, const struct uiw_sqe *sqe,
                                    it_mem_priv_t right)
 {
@@ -42,7 +42,7 @@ static bool request_check_segments(struct uiw_ep *ep, const struct uiw_sqe *sqe,
     return true;
 }
 
-/* Octets [offset, offset + length) of the message, copied to `copy` or as iovecs. */
+/* Adds octets [offset, offset + length) of the message: copied to `copy`, or as iovecs. */
 static bool request_add_payload(struct uiw_ep *ep, struct uiw_batch *batch,
                                 const struct uiw_sqe *sqe, uint32_t offset, uint32_t length,
                                 uint8_t *copy)
@@ -75,13 +75,13 @@ static bool request_add_payload(struct uiw_ep *ep, struct uiw_batch *batch,
 
 /* ---------------------------------------------------------------- start */
 
-/* The response must carry this STag. */
+/* Returns the STag that the response must carry. */
 static uint32_t request_sink_stag(const struct uiw_sqe *sqe)
 {
     return sqe->segment_count ? sqe->segments[0].stag : 1;
 }
 
-/* The number of messages of the Send queue that a request consists of. */
+/* Returns how many messages of the peer's Send queue the request consists of. */
 static uint32_t request_sends(const struct uiw_ep *ep, const struct uiw_sqe *sqe)
 {
     bool value = uiw_sq_value_is_apart(ep, sqe);
@@ -91,7 +91,9 @@ static uint32_t request_sends(const struct uiw_ep *ep, const struct uiw_sqe *sqe
     return (data ? 1u : 0u) + (value ? 1u : 0u);
 }
 
-/* The value of a Send: nobody knows yet how the peer takes it. */
+/*
+ * Returns true for a Send with a value while it is unknown whether the peer takes it in the header.
+ */
 static bool request_waits_for_peer(const struct uiw_ep *ep, const struct uiw_sqe *sqe)
 {
     return sqe->has_immediate && sqe->opcode == VP_SEND &&
@@ -101,7 +103,7 @@ static bool request_waits_for_peer(const struct uiw_ep *ep, const struct uiw_sqe
 /* Gives the message its MSN. Returns false if it may not begin now, or has failed. */
 static bool request_start(struct uiw_ep *ep, struct uiw_batch *batch, struct uiw_sqe *sqe)
 {
-    bool read = sqe->opcode == VP_RDMA_READ || uiw_sqe_is_atomic(sqe); /* on queue 1, answered */
+    bool read = sqe->opcode == VP_RDMA_READ || uiw_sqe_is_atomic(sqe); /* gets a response */
     uint32_t open = uiw_orq_open(&ep->reads);
     uint32_t ord = atomic_load_explicit(&ep->limits.ord, memory_order_relaxed);
 
@@ -117,7 +119,7 @@ static bool request_start(struct uiw_ep *ep, struct uiw_batch *batch, struct uiw
         return request_fail(ep, batch, IT_DTO_ERR_LOCAL_PROTECTION);
     if ((sqe->flags & IT_UNLINK_LOCAL_SINK) && !uiw_local_may_unlink_sink(sqe))
         return request_fail(ep, batch, IT_DTO_ERR_LOCAL_MM_OPERATION);
-    /* A message of one FPDU is checked when it is built. */
+    /* A message of one FPDU is checked when the FPDU is built. */
     if ((read || sqe->length > ep->tx.max_ulpdu - IW_UNTAGGED_HEADER) &&
         !request_check_segments(ep, sqe, read ? IT_PRIV_LOCAL_WRITE : IT_PRIV_LOCAL_READ))
         return request_fail(ep, batch, IT_DTO_ERR_LOCAL_PROTECTION);
@@ -192,7 +194,7 @@ static bool request_add_immediate(struct uiw_ep *ep, struct uiw_batch *batch,
 
 /* ---------------------------------------------------------------- Sends and Writes */
 
-/* A value that is apart comes last: the peer waits for it. */
+/* Returns the opcode of a Send. A value of its own follows, and carries the solicited event. */
 static enum iw_opcode request_send_opcode(const struct uiw_sqe *sqe, bool value_is_apart)
 {
     bool solicited = (sqe->flags & IT_SOLICITED_WAIT_FLAG) != 0 && !value_is_apart;
@@ -218,8 +220,8 @@ static size_t request_encode_send(const struct uiw_ep *ep, const struct uiw_sqe 
 }
 
 /*
- * Does this FPDU go in two calls? A large one does, if its message is alone and the peer, which has
- * spoken since the last such message, seems to wait for it.
+ * Returns true if this FPDU is sent in two calls. A large one is, if its message is alone and the
+ * peer seems to wait for it, since it has sent something after the last such message.
  */
 static bool request_goes_in_parts(struct uiw_ep *ep, const struct uiw_batch *batch,
                                   const struct uiw_sqe *sqe, uint32_t length, uint32_t left)
@@ -235,7 +237,7 @@ static bool request_goes_in_parts(struct uiw_ep *ep, const struct uiw_batch *bat
     return true;
 }
 
-/* The next segment of a Send or Write. */
+/* Adds the next segment of a Send or Write. */
 static bool request_add_segment(struct uiw_ep *ep, struct uiw_batch *batch,
                                 const struct uiw_sqe *sqe)
 {
@@ -272,7 +274,7 @@ bool uiw_request_add(struct uiw_ep *ep, struct uiw_batch *batch)
     struct uiw_sqe *sqe = uiw_sqe_at(ep, batch->cursor.sq);
 
     if (uiw_sqe_is_local(sqe))
-        return false; /* its fence holds it back */
+        return false; /* its fence makes it wait */
     if (!sqe->started && !request_start(ep, batch, sqe))
         return false;
     if (sqe->opcode == VP_RDMA_READ)

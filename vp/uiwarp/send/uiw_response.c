@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The source of a Read may change at any time. With CRC its octets are therefore copied once and
- * summed where no other thread writes; short payload is copied anyway.
+ * Builds the FPDUs of responses. The source of a Read may change at any time. With CRC its octets
+ * are therefore copied once, and the copy is summed, which no other thread writes. Short payload is
+ * always copied.
  */
 
 #include "tdi/iwarp/iw_crc.h"
@@ -11,15 +12,15 @@
 #include <string.h>
 
 /*
- * Room for the payload of one more FPDU; short ones share a buffer. NULL: not in this batch, or
- * never.
+ * Returns room for the payload of one more FPDU; short ones share a buffer. NULL: the batch has no
+ * room left, or the stream has failed.
  */
 static uint8_t *response_room(struct uiw_ep *ep, struct uiw_batch *batch, uint32_t length)
 {
     uint8_t *room;
 
     if (batch->bounce_count == 0 || length > UIW_BOUNCE_SIZE - batch->bounce_used) {
-        /* With markers there is one FPDU a batch, and room for the two buffers they need. */
+        /* A batch with markers has one FPDU, so there is room for the two buffers it needs. */
         if (batch->bounce_count == UIW_BATCH_BOUNCES || !uiw_frame_buffer(ep, batch))
             return NULL;
     }
@@ -28,7 +29,7 @@ static uint8_t *response_room(struct uiw_ep *ep, struct uiw_batch *batch, uint32
     return room;
 }
 
-/* A copy with its sum, in a buffer of the batch. Returns false if there is no room. */
+/* Copies and sums the payload into a buffer of the batch. Returns false without room. */
 static bool response_add_summed(struct uiw_ep *ep, struct uiw_batch *batch, struct uiw_frame *frame,
                                 const uint8_t *source)
 {
@@ -44,8 +45,8 @@ static bool response_add_summed(struct uiw_ep *ep, struct uiw_batch *batch, stru
 }
 
 /*
- * Takes over the pin of `mr`, in which the source lies. Returns false if there is no room for a
- * copy.
+ * Adds the payload, whose source lies in `mr`, and takes over the pin of `mr`. Returns false
+ * without room for a copy.
  */
 static bool response_add_payload(struct uiw_ep *ep, struct uiw_batch *batch,
                                  struct uiw_frame *frame, struct uiw_mr *mr, uint8_t *source)

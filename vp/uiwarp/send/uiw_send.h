@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Requests and answers become FPDUs in the socket. All by the sender, who holds the send token. */
+/* Turns requests and answers into FPDUs and sends them. All by the sender, with the send token. */
 #ifndef ITAPI_VP_UIWARP_SEND_UIW_SEND_H
 #define ITAPI_VP_UIWARP_SEND_UIW_SEND_H
 
 #include "vp/uiwarp/queue/uiw_ep.h"
 #include "vp/uiwarp/queue/uiw_sq.h"
 
-/* ---- uiw_out.c: one system call, and the rest of an FPDU that it took half of ---- */
+/* ---- uiw_out.c: one system call, and the rest of an FPDU that it sent in part ---- */
 
 enum uiw_out_state {
     UIW_OUT_MORE,
@@ -15,49 +15,50 @@ enum uiw_out_state {
     UIW_OUT_DEAD
 };
 
-/* A new stream begins, or the EP has none. */
+/* Called when a new stream begins, or the EP has none. */
 void uiw_out_reset(struct uiw_ep *ep);
 
 /*
- * blocked: the socket is full, or the budget used up, and the leader calls when the socket takes
- * octets. Armed on return, and level triggered: nothing is lost if the socket takes them already.
+ * blocked: the socket is full, or the budget used up. Then EPOLLOUT is armed on return, and the
+ * leader calls again when the socket takes octets. It is level triggered, so a socket that takes
+ * them already is reported, too.
  */
 void uiw_out_block(struct uiw_ep *ep, bool blocked);
 
 /*
- * The stream is beyond sending. Reading goes on: the peer's last words, perhaps a Terminate, are
- * still there, and the reader sees the end of the stream.
+ * Stops sending on a broken stream. Reading goes on: the peer's last octets, perhaps a Terminate,
+ * may still be there, and the reader finds the end of the stream.
  */
 void uiw_out_kill(struct uiw_ep *ep);
 
-/* Returns the octets taken, 0 if the socket is full, -1 if it is broken. */
+/* Returns the octets sent; 0 if the socket is full; -1 if it is broken. */
 ssize_t uiw_out_write(struct uiw_ep *ep, struct iovec *iov, unsigned count);
 
 /*
- * The socket has taken `sent` of the first `end` octets of iov. The rest leaves from a copy, before
- * anything else, since its source may change or vanish. Without memory for the copy the stream is
- * dead (half an FPDU cannot be taken back), and the function returns false.
+ * Called when the socket has taken `sent` of the first `end` octets of iov. Copies the rest, whose
+ * source may change or vanish; the copy leaves before anything else. Without memory for it the
+ * stream is dead, since half an FPDU cannot be taken back; then the function returns false.
  */
 bool uiw_out_keep(struct uiw_ep *ep, const struct iovec *iov, unsigned count, uint32_t end,
                   uint32_t sent);
 
 /*
- * The whole FPDU, at most 128 octets without its CRC field, leaves before anything else: adds
- * markers and CRC. Returns false without memory.
+ * Queues a whole FPDU, which leaves before anything else; adds markers and CRC. It has at most 128
+ * octets without its CRC field. Returns false without memory.
  */
 bool uiw_out_prepend_fpdu(struct uiw_ep *ep, const uint8_t *fpdu, size_t length);
 
-/* Sends what leaves before anything else. MORE: nothing of it is left. */
+/* Sends the octets that leave before anything else. Returns MORE when all are gone. */
 enum uiw_out_state uiw_out_send_image(struct uiw_ep *ep);
 
 /* ---- why the sender has stopped for good ---- */
 
-/* A copy, taken while the token is held: afterwards the EP may be used anew. */
+/* A copy taken while the token is held: afterwards the EP may get another stream. */
 struct uiw_failure {
     uint32_t generation;
-    it_dto_status_t status; /* of request `index` */
+    it_dto_status_t status; /* of the request `index` */
     uint32_t index;
-    enum iw_error error; /* of the response to `entry`; `answered` octets of it have left */
+    enum iw_error error; /* of the response to `entry`, of which `answered` octets have left */
     struct uiw_irq_entry entry;
     uint32_t answered;
 };
@@ -89,7 +90,8 @@ static inline bool uiw_has_failed(const struct uiw_ep *ep)
 }
 
 /*
- * A request or response that has failed lies behind what could not be sent: its turn comes again.
+ * Forgets the failure of a request or response behind octets that could not be sent: it will be
+ * tried again.
  */
 static inline void uiw_failure_forget(struct uiw_ep *ep)
 {
@@ -106,30 +108,30 @@ static inline void uiw_failure_forget(struct uiw_ep *ep)
 #define UIW_BATCH_BOUNCES 4u
 /* Shorter payload is copied behind its header: cheaper than another iovec. */
 #define UIW_INLINE_MAX 512u
-/* Scratch of an FPDU: header, the header of a request's own (a Read's), trailer. */
+/* Scratch of an FPDU: its header, a header of the message (of a Read Request, say), its trailer. */
 #define UIW_OWN_HEADER 64u
 #define UIW_FPDU_SCRATCH                                                                           \
     (IW_LENGTH_FIELD + IW_UNTAGGED_HEADER + UIW_OWN_HEADER + IW_TRAILER_MAX + 1)
 _Static_assert(UIW_OWN_HEADER >= IW_READ_REQUEST_HEADER &&
                    UIW_OWN_HEADER >= IW_ATOMIC_REQUEST_HEADER,
                "it fits");
-/* Payload in the second call of an FPDU that is cut. */
+/* Octets of payload in the second call of a cut FPDU. */
 #define UIW_LAST_PART 24576u
 
 struct uiw_fpdu {
     uint32_t wire_length;
-    bool ends_request;       /* last octet of a Send or Write */
-    struct uiw_cursor after; /* where the sender is when it is gone */
+    bool ends_request;       /* has the last octet of a Send or Write */
+    struct uiw_cursor after; /* the sender's position behind this FPDU */
 };
 
-/* An FPDU that goes in two calls. */
+/* An FPDU that is sent in two calls. */
 struct uiw_cut {
-    unsigned iovs;   /* of the batch, that go in the first call; 0: there is no such FPDU */
-    uint32_t octets; /* in these */
-    uint32_t length; /* of its payload: the last of these and the one behind them */
-    uint32_t crc;    /* of the header in front of that */
+    unsigned iovs;   /* iovecs of the batch in the first call; 0: no FPDU is cut */
+    uint32_t octets; /* octets of the first call */
+    uint32_t length; /* of the payload, the last iovec of the first call and the next one */
+    uint32_t crc;    /* of the header before the payload */
     unsigned pad;
-    uint8_t *trailer; /* without the CRC as yet */
+    uint8_t *trailer; /* the CRC is filled in between the calls */
 };
 
 struct uiw_batch {
@@ -144,7 +146,7 @@ struct uiw_batch {
     struct uiw_cut cut;
     unsigned bounce_count;
     uint32_t bounce_used;                          /* of the last one */
-    struct uiw_bounce *bounces[UIW_BATCH_BOUNCES]; /* answers with CRC; FPDUs with markers */
+    struct uiw_bounce *bounces[UIW_BATCH_BOUNCES]; /* of answers with CRC, of FPDUs with markers */
     struct uiw_fpdu fpdus[UIW_BATCH_FPDUS];
     struct iovec iov[UIW_BATCH_IOVS];
     struct uiw_mr *pins[UIW_BATCH_PINS]; /* held until the call has returned */
@@ -154,23 +156,23 @@ struct uiw_batch {
 /* The FPDU under construction. */
 struct uiw_frame {
     uint8_t *header;
-    size_t header_length; /* with a request's own header */
+    size_t header_length; /* with a header of the message */
     uint32_t payload_length;
     unsigned iov_first;     /* of the FPDU */
-    unsigned payload_first; /* iovec of payload that is not copied */
-    bool copied;            /* payload stands behind the header */
+    unsigned payload_first; /* first iovec of payload that is not copied */
+    bool copied;            /* the payload is in scratch, behind the header */
     bool summed;            /* crc covers header and payload already */
-    bool cut;               /* it goes in two calls */
+    bool cut;               /* it is sent in two calls */
     uint32_t crc;
 };
 
-/* The next octet of scratch: headers are encoded there. */
+/* Returns the next free octet of scratch, where headers are encoded. */
 static inline uint8_t *uiw_frame_scratch(struct uiw_batch *batch)
 {
     return batch->scratch + batch->scratch_used;
 }
 
-/* Scratch pieces that follow each other become one iovec. */
+/* Adds octets to the FPDU. Adjacent pieces become one iovec. */
 static inline void uiw_frame_add(struct uiw_batch *batch, uint8_t *base, size_t length)
 {
     struct iovec *last = batch->iov_count ? &batch->iov[batch->iov_count - 1] : NULL;
@@ -182,14 +184,14 @@ static inline void uiw_frame_add(struct uiw_batch *batch, uint8_t *base, size_t 
     batch->iov[batch->iov_count++] = (struct iovec){base, length};
 }
 
-/* Takes `length` octets of scratch into the FPDU. */
+/* Adds the next `length` octets of scratch to the FPDU. */
 static inline void uiw_frame_add_scratch(struct uiw_batch *batch, size_t length)
 {
     uiw_frame_add(batch, uiw_frame_scratch(batch), length);
     batch->scratch_used += (uint32_t)length;
 }
 
-/* Copies must not take the scratch that the headers of a full batch need. */
+/* Returns false if a copy would take scratch that the headers of a full batch need. */
 static inline bool uiw_frame_may_copy(const struct uiw_batch *batch, uint32_t length)
 {
     uint32_t reserved = (UIW_BATCH_FPDUS - batch->fpdu_count) * (uint32_t)UIW_FPDU_SCRATCH;
@@ -197,7 +199,7 @@ static inline bool uiw_frame_may_copy(const struct uiw_batch *batch, uint32_t le
     return length <= UIW_INLINE_MAX && batch->scratch_used + length + reserved <= UIW_BATCH_SCRATCH;
 }
 
-/* The header is in scratch; payload follows. */
+/* Opens an FPDU. Its header is in scratch; the payload follows. */
 static inline void uiw_frame_open(struct uiw_batch *batch, struct uiw_frame *frame,
                                   size_t header_length, uint32_t payload_length)
 {
@@ -212,7 +214,7 @@ static inline void uiw_frame_open(struct uiw_batch *batch, struct uiw_frame *fra
     frame->copied = uiw_frame_may_copy(batch, payload_length);
 }
 
-/* Keeps the pin until the call is over; one per run of segments of the same LMR is enough. */
+/* Keeps the pin until the call has returned. A run of segments of one LMR keeps a single pin. */
 static inline void uiw_frame_keep_pin(struct uiw_batch *batch, struct uiw_mr *mr)
 {
     if (batch->pin_count && batch->pins[batch->pin_count - 1] == mr)
@@ -221,39 +223,39 @@ static inline void uiw_frame_keep_pin(struct uiw_batch *batch, struct uiw_mr *mr
         batch->pins[batch->pin_count++] = mr;
 }
 
-/* A buffer that lives as long as the batch. NULL: the stream has failed. */
+/* Returns a buffer that lives as long as the batch. NULL: no memory, the stream has failed. */
 uint8_t *uiw_frame_buffer(struct uiw_ep *ep, struct uiw_batch *batch);
 
 /*
- * The payload, one iovec, goes in two calls: the peer copies the first part while uiw_frame_sum_cut
- * sums all of it and the second part is on its way.
+ * Cuts the payload, which is one iovec, so that it is sent in two calls. The peer copies the first
+ * part while uiw_frame_sum_cut computes the CRC here and the second part is on its way.
  */
 void uiw_frame_cut(struct uiw_batch *batch, struct uiw_frame *frame);
 
 /*
- * Adds the trailer and enters the FPDU; the cursor stands behind it. Returns false if that has
- * failed.
+ * Adds the trailer and enters the FPDU into the batch, whose cursor is behind it. Returns false if
+ * that fails.
  */
 bool uiw_frame_close(struct uiw_ep *ep, struct uiw_batch *batch, const struct uiw_frame *frame,
                      bool ends_request);
 
 /*
- * A message of one untagged segment whose `length` octets of ULPDU stand in scratch behind the room
- * for the header: opens and closes its FPDU.
+ * Adds a message of one untagged segment: opens and closes its FPDU. Its own `length` octets are in
+ * scratch already, behind the room for the header (uiw_frame_own).
  */
 bool uiw_frame_control(struct uiw_ep *ep, struct uiw_batch *batch, enum iw_opcode opcode,
                        uint32_t qn, uint32_t msn, size_t length, bool ends_request);
 
-/* Such a message's own octets go here. */
+/* Returns the place for the own octets of such a message. */
 static inline uint8_t *uiw_frame_own(struct uiw_batch *batch)
 {
     return uiw_frame_scratch(batch) + IW_LENGTH_FIELD + IW_UNTAGGED_HEADER;
 }
 
-/* After the first of the two calls: the trailer of the FPDU that goes in both. */
+/* Called after the first of the two calls. Fills in the CRC of the cut FPDU. */
 void uiw_frame_sum_cut(const struct uiw_ep *ep, const struct uiw_batch *batch);
 
-/* ---- uiw_local.c: requests of which nothing goes to the peer ---- */
+/* ---- uiw_local.c: local requests, of which nothing goes to the peer ---- */
 
 static inline bool uiw_local_is_next(const struct uiw_ep *ep, const struct uiw_cursor *cursor)
 {
@@ -263,15 +265,18 @@ static inline bool uiw_local_is_next(const struct uiw_ep *ep, const struct uiw_c
 }
 
 /*
- * Sender. Executes the local requests at the cursor and moves it behind them, as far as fences let
- * it; may_wait: the caller holds no pin. What fails is left in ep->tx. True if the cursor moved.
+ * Executes the local requests at the cursor and moves it behind them, as far as fences allow.
+ * may_wait: the caller holds no pin. A failure is left in ep->tx. Returns true if the cursor moved.
  */
 bool uiw_local_run(struct uiw_ep *ep, struct uiw_cursor *cursor, bool may_wait);
 
-/* Sender. A Read that starts: its windows as they are now. False: not linked, or not for us. */
+/*
+ * Looks up the windows of a Read that starts. Returns false if one is not linked, or not for this
+ * stream.
+ */
 bool uiw_local_resolve(struct uiw_ep *ep, struct uiw_sqe *sqe);
 
-/* May a Read with IT_UNLINK_LOCAL_SINK have this sink? */
+/* Returns true if a Read with IT_UNLINK_LOCAL_SINK may have this sink. */
 bool uiw_local_may_unlink_sink(const struct uiw_sqe *sqe);
 
 /* ---- uiw_request.c, uiw_response.c ---- */
@@ -284,11 +289,11 @@ bool uiw_request_add(struct uiw_ep *ep, struct uiw_batch *batch);
 
 /*
  * Adds the next FPDU of the response at the batch's cursor. Returns false if the batch has no
- * buffer left for it, or its memory is gone.
+ * buffer left for it, or the source of the Read is gone.
  */
 bool uiw_response_add(struct uiw_ep *ep, struct uiw_batch *batch);
 
-/* ---- uiw_batch.c: whose turn it is, and how much fits ---- */
+/* ---- uiw_batch.c: what is sent next, and how much fits ---- */
 
 void uiw_batch_begin(struct uiw_batch *batch, const struct uiw_cursor *cursor);
 
@@ -298,24 +303,25 @@ void uiw_batch_begin(struct uiw_batch *batch, const struct uiw_cursor *cursor);
  */
 void uiw_batch_fill(struct uiw_ep *ep, struct uiw_batch *batch);
 
-/* An empty batch begins with an FPDU of no octets: what the peer has sent is here. */
+/* Adds an acknowledgement, a Write of no octets, to an empty batch. */
 void uiw_batch_acknowledge(struct uiw_ep *ep, struct uiw_batch *batch);
 
-/* Unpins. The memory the batch points to is not needed any more. */
+/* Drops the pins and buffers of the batch, after its system call. */
 void uiw_batch_end(struct uiw_ep *ep, struct uiw_batch *batch);
 
-/* ---- uiw_single.c: a short message with nothing around it ---- */
+/* ---- uiw_single.c: a single short message ---- */
 
-/* Is such a message all there is to send? */
+/* Returns true if such a message is all there is to send. */
 bool uiw_single_is_next(const struct uiw_ep *ep);
 
-/* After uiw_single_is_next. MORE: it is left to the batch. */
+/* Called after uiw_single_is_next. Returns MORE when a batch must send the message. */
 enum uiw_out_state uiw_single_send(struct uiw_ep *ep);
 
 /* ---------------------------------------------------------------- uiw_sender.c */
 
 /*
- * An EP that leaves CONNECTED executes nothing more: the thread that ends it waits for the token.
+ * Returns true if the sender may execute requests. It executes nothing once the EP has left
+ * CONNECTED: the thread that ends the connection waits for the token.
  */
 static inline bool uiw_sender_may_run(const struct uiw_ep *ep)
 {
@@ -330,7 +336,7 @@ static inline bool uiw_sender_may_send(const struct uiw_ep *ep)
 
 /*
  * Sends until the budget is used up: a batch costs one, and one more for each 128 KiB. writable:
- * the leader saw that the socket takes octets; only then a full socket is tried again.
+ * epoll reported that the socket takes octets; only then a full socket is tried again.
  */
 void uiw_sender_run(struct uiw_ep *ep, bool writable, unsigned *budget);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Takes requests of ours and Reads of the peer, and fills the socket with as many FPDUs as fit into
- * one sendmsg(2). One thread at a time holds the send token; the others only mark it: there is more
- * to do.
+ * Takes posted requests and Reads of the peer, and sends as many FPDUs as fit into one sendmsg(2).
+ * One thread at a time holds the send token. A thread that finds it held marks it, and the holder
+ * looks at the queues again.
  */
 
 #include "evd/deliver/evd_deliver.h"
@@ -14,7 +14,7 @@
 
 /* ---------------------------------------------------------------- accounting */
 
-/* The local requests from index `from` up to the cursor have been executed. */
+/* Marks the local requests from index `from` up to the cursor as done: they were executed. */
 static void sender_mark_local_locked(struct uiw_ep *ep, uint32_t from)
 {
     base_lock_assert_held(&ep->ual->lock);
@@ -24,7 +24,7 @@ static void sender_mark_local_locked(struct uiw_ep *ep, uint32_t from)
     }
 }
 
-/* Requests whose last octet has been taken are executed; Reads wait for their response. */
+/* Marks Sends and Writes whose last octet was sent as done. Reads wait for their response. */
 static void sender_finish_requests(struct uiw_ep *ep, const struct uiw_batch *batch,
                                    unsigned complete, uint32_t from)
 {
@@ -49,8 +49,8 @@ static void sender_finish_requests(struct uiw_ep *ep, const struct uiw_batch *ba
 }
 
 /*
- * `sent` octets of the batch are gone. The cursor moves behind the last FPDU that went or at least
- * began to go: the rest of that one is kept apart.
+ * Accounts for `sent` octets of the batch. The cursor moves behind the last FPDU that was sent, or
+ * sent in part: the rest of that one is kept in a copy.
  */
 static void sender_account(struct uiw_ep *ep, const struct uiw_batch *batch, uint32_t sent)
 {
@@ -67,7 +67,7 @@ static void sender_account(struct uiw_ep *ep, const struct uiw_batch *batch, uin
         complete++;
     }
     if (complete == batch->fpdu_count)
-        ep->tx.cursor = batch->cursor; /* behind local requests, too */
+        ep->tx.cursor = batch->cursor; /* may be behind local requests */
     else if (complete > 0)
         ep->tx.cursor = batch->fpdus[complete - 1].after;
     else
@@ -95,7 +95,9 @@ static ssize_t sender_write_batch(struct uiw_ep *ep, struct uiw_batch *batch)
     return more < 0 ? more : sent + more;
 }
 
-/* An acknowledgement comes first in a batch, and is all that leaves the cursor where it is. */
+/*
+ * Returns true if the batch has an acknowledgement: its first FPDU then does not move the cursor.
+ */
 static bool sender_acknowledges(const struct uiw_ep *ep, const struct uiw_batch *batch)
 {
     const struct uiw_cursor *after = &batch->fpdus[0].after;
@@ -121,7 +123,9 @@ static enum uiw_out_state sender_send_batch(struct uiw_ep *ep)
         uiw_batch_end(ep, &batch);
         return batch.passed_local ? UIW_OUT_MORE : UIW_OUT_IDLE;
     }
-    /* The peer may send its next Read as soon as it has this octet: give the slots back first. */
+    /*
+     * A peer that has its last octet may send its next Read at once, so the slots are free before.
+     */
     atomic_store_explicit(&ep->reads.irq_sent, batch.fpdus[batch.fpdu_count - 1].after.irq,
                           memory_order_release);
     sent = sender_write_batch(ep, &batch);
@@ -142,8 +146,8 @@ static enum uiw_out_state sender_send_batch(struct uiw_ep *ep)
 }
 
 /*
- * Local requests whose turn it is wait neither for room in the socket nor for the peer. One that
- * completes may be what the fence of the next one has waited for.
+ * Executes local requests at the cursor: they need neither room in the socket nor the peer. One
+ * that completes may release the fence of the next one.
  */
 static void sender_run_local(struct uiw_ep *ep)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A short Send or Write with nothing before it, nothing behind it and nothing to wait for: one FPDU
- * in one piece. The batch would do the same in twice the instructions.
+ * Sends a short Send or Write that is alone in the queue and has nothing to wait for, as one FPDU
+ * in one piece. A batch would do the same with twice the instructions.
  */
 #include "vp/uiwarp/send/uiw_send.h"
 
@@ -13,9 +13,9 @@
 
 #include <string.h>
 
-/* Up to here a copy is cheaper than three iovecs. */
+/* Up to this length a copy is cheaper than three iovecs. */
 #define SINGLE_MAX 4096u
-/* Up to here a copy and one sum over the whole FPDU is cheaper than a sum for each of its parts. */
+/* Below this length a copy and one sum over the FPDU are cheaper than a sum for each part. */
 #define SINGLE_BRIEF 192u
 #define SINGLE_FRAME (IW_LENGTH_FIELD + IW_UNTAGGED_HEADER + SINGLE_MAX + IW_TRAILER_MAX)
 
@@ -40,7 +40,7 @@ bool uiw_single_is_next(const struct uiw_ep *ep)
            !atomic_load_explicit(&ep->own.ack_is_due, memory_order_relaxed);
 }
 
-/* The MSN is the message's from now on, whatever becomes of this attempt. */
+/* Encodes the header. The message keeps its MSN even if this attempt to send fails. */
 static uint32_t single_start(struct uiw_ep *ep, struct uiw_sqe *sqe, uint8_t *header)
 {
     sqe->msn = ep->tx.next_send_msn;
@@ -54,7 +54,7 @@ static uint32_t single_start(struct uiw_ep *ep, struct uiw_sqe *sqe, uint8_t *he
         sqe->remote_stag, IW_QN_SEND, sqe->msn, 0, sqe->length);
 }
 
-/* Payload, padding and CRC behind the header. Returns the length of the FPDU. */
+/* Adds payload, padding and CRC to the header. Returns the length of the FPDU. */
 static uint32_t single_fill(const struct uiw_ep *ep, uint8_t *fpdu, uint32_t header,
                             const uint8_t *payload, uint32_t length)
 {
