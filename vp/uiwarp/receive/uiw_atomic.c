@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Atomic operations of a peer on our memory (RFC 7306). They are executed when they arrive, by the
- * processor's own atomic instructions: atomic also against other streams, other IAs, and programs
- * that use such instructions on the same memory.
+ * Atomic operations of a peer on local memory (RFC 7306). They are executed on arrival with the
+ * processor's atomic instructions, so they are atomic also with respect to other streams, other
+ * IAs, and programs that use such instructions on the same memory.
  */
 #include "vp/uiwarp/receive/uiw_receive.h"
 
@@ -10,7 +10,7 @@
 
 #define ATOMIC_OCTETS 8u
 
-/* Sequentially consistent: what the consumer wrote before and reads after keeps its order. */
+/* Sequentially consistent, so that the consumer's own accesses keep their order. */
 static uint64_t atomic_run(uint64_t *at, const struct iw_atomic_request *request)
 {
     uint64_t original;

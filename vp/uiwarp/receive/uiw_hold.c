@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A Send without a receive is taken into memory of its own. The stream goes on: it also carries
- * Read Responses and acknowledgements, for which a program may wait before it posts receives. Sends
- * behind it wait as well, so that the order stays; Writes and Reads do not.
+ * Holds a Send that finds no receive in memory of its own. The stream goes on, since it also
+ * carries Read Responses and acknowledgements, for which a program may wait before it posts
+ * receives. Later Sends wait as well, to keep their order; Writes and Reads do not.
  *
- * The loop looks once a millisecond whether receives have come, or the time is over
- * (lead/uiw_hold_sweep.c), so that posting a receive costs nothing more.
+ * The loop looks once a millisecond whether a receive was posted or the time is over
+ * (lead/uiw_hold_sweep.c). So posting a receive costs nothing more.
  */
 #include "vp/uiwarp/receive/uiw_hold.h"
 
@@ -79,7 +79,7 @@ static bool hold_has_receive(struct uiw_ep *ep)
            (ep->ual->srq && uiw_srq_draw(ep));
 }
 
-/* As if it came now, in one segment. */
+/* Places the Send as if it arrived now in one segment. */
 static enum iw_error hold_deliver(struct uiw_ep *ep, const struct uiw_held *held)
 {
     const struct iw_segment whole = {.opcode = (enum iw_opcode)held->opcode,

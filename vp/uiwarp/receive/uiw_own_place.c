@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two tables of functions between the protocol code and uiw_place.c. The first one finds out by the
- * Read that opens the connection whether the peer is one of ours, and gives way to the second one
- * or to uiw_place_ops. The second one counts the messages that are placed, hears acknowledgements,
- * and has Sends without a receive wait. So connections to foreign peers pay for none of it.
+ * Two tables of functions between the protocol code and uiw_place.c. uiw_own_greet_ops finds out,
+ * by the Read that opens the connection, whether the peer uses this library, and is then replaced
+ * by own_ops or uiw_place_ops. own_ops counts the messages that are placed, handles
+ * acknowledgements, and lets Sends wait for a receive. So connections to other peers pay for none
+ * of it.
  */
 #include "vp/uiwarp/receive/uiw_own_place.h"
 
@@ -17,7 +18,7 @@ static bool own_is_send(const struct iw_segment *segment)
     return !segment->tagged;
 }
 
-/* A message that is no Send: it is acknowledged behind the Sends before it. */
+/* Counts a message that is no Send. It is acknowledged after the Sends before it. */
 static void own_took_other(struct uiw_ep *ep)
 {
     if (ep->own.last)
@@ -28,7 +29,7 @@ static void own_took_other(struct uiw_ep *ep)
 
 /* ---------------------------------------------------------------- Sends */
 
-/* Is there a receive, or room to wait for one? */
+/* Checks that there is a receive, or makes room to wait for one. */
 static enum iw_error own_check_send(struct uiw_ep *ep, const struct iw_segment *segment)
 {
     enum iw_error error = IW_OK;
@@ -101,7 +102,7 @@ static enum iw_error own_done_send(struct uiw_ep *ep, const struct iw_segment *s
     return error;
 }
 
-/* ---------------------------------------------------------------- the others */
+/* ---------------------------------------------------------------- other messages */
 
 static enum iw_error own_done(void *context, const struct iw_segment *segment)
 {
@@ -149,14 +150,17 @@ static const struct iw_rx_ops own_ops = {
 
 /* ---------------------------------------------------------------- the greeting */
 
-/* The peer has said who it is. */
+/* The peer has answered: sets the agreed extensions and the table for them. */
 static void own_know(struct uiw_ep *ep, unsigned bits)
 {
     uiw_own_agree(ep, bits & ep->own.wanted);
     ep->rx.iw.ops = ep->own.agreed ? &own_ops : &uiw_place_ops;
 }
 
-/* Responder. The first FPDU: a foreign peer gets the offset that it asked for. */
+/*
+ * Responder. Recognizes the greeting in the first FPDU. Only a peer with this library gets an
+ * answer with another offset than it asked for.
+ */
 static enum iw_error greet_read_request(void *context, const struct iw_read_request *request)
 {
     struct uiw_ep *ep = context;
@@ -170,7 +174,7 @@ static enum iw_error greet_read_request(void *context, const struct iw_read_requ
     return uiw_place_read_request(ep, &answered);
 }
 
-/* Initiator. The response to its opening Read. */
+/* Initiator. Returns true for the response to its opening Read. */
 static bool greet_is_answer(const struct uiw_ep *ep, const struct iw_segment *segment)
 {
     const struct uiw_orq_entry *oldest = uiw_orq_oldest(&ep->reads);
@@ -178,7 +182,7 @@ static bool greet_is_answer(const struct uiw_ep *ep, const struct iw_segment *se
     return segment->opcode == IW_OP_READ_RESPONSE && oldest && oldest->rtr;
 }
 
-/* Without the greeting it is as it was asked for. */
+/* Returns the segment without the greeting, as uiw_place.c expects it. */
 static struct iw_segment greet_strip(const struct iw_segment *segment)
 {
     struct iw_segment plain = *segment;
@@ -209,7 +213,7 @@ static enum iw_error greet_done(void *context, const struct iw_segment *segment)
     bool answer = greet_is_answer(ep, segment);
     enum iw_error error = uiw_place_done(ep, segment);
 
-    if (iw_own_is_ack(segment)) /* it may leave with the answer, in front of it */
+    if (iw_own_is_ack(segment)) /* one may arrive just before the answer */
         uiw_own_heard(ep, segment);
     if (error == IW_OK && answer)
         own_know(ep, iw_own_bits(segment->to));

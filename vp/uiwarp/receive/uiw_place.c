@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The answers to the protocol code (iw_rx.h) when a segment arrives: may it be placed, where, and
- * what does it complete? Runs in the reader.
+ * The functions that the protocol code (iw_rx.h) calls when a segment arrives. They decide whether
+ * it may be placed, and where, and complete the work that it ends. The reader runs them.
  */
 #include "vp/uiwarp/receive/uiw_receive.h"
 
@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* ---------------------------------------------------------------- may it be placed? */
+/* ---------------------------------------------------------------- checks */
 
 static enum iw_error place_pin_write(struct uiw_ep *ep, const struct iw_segment *segment,
                                      uint32_t offset, uint32_t length, struct uiw_mr **mr,
@@ -76,7 +76,7 @@ enum iw_error uiw_place_check(void *context, const struct iw_segment *segment)
     return place_check_send(context, segment);
 }
 
-/* ---------------------------------------------------------------- where? */
+/* ---------------------------------------------------------------- destination */
 
 void uiw_place_unmap(void *context)
 {
@@ -86,7 +86,7 @@ void uiw_place_unmap(void *context)
         uiw_mr_unpin(ep->rx.pinned[--ep->rx.pinned_count]);
 }
 
-/* Octets [offset, offset + *length) of a list of local segments, as far as the pieces go. */
+/* Maps octets [offset, offset + *length) of local segments. Lowers *length if *iov is full. */
 static enum iw_error place_map_segments(struct uiw_ep *ep, const struct uiw_segment *segments,
                                         unsigned segment_count, uint32_t offset, uint32_t *length,
                                         struct iovec *iov, unsigned *count)
@@ -102,7 +102,7 @@ static enum iw_error place_map_segments(struct uiw_ep *ep, const struct uiw_segm
             continue;
         }
         piece = piece - offset < left ? piece - offset : left;
-        /* The segment as it was posted must lie in its region, not only the part that is used. */
+        /* The whole posted segment must lie in its region, not only the part that is used. */
         if (!uiw_mr_pin_local(segments[i].mr, segments[i].stag, segments[i].addr,
                               segments[i].length, IT_PRIV_LOCAL_WRITE, ep->pz)) {
             uiw_place_unmap(ep);
@@ -154,9 +154,9 @@ enum iw_error uiw_place_map(void *context, const struct iw_segment *segment, uin
     }
 }
 
-/* ---------------------------------------------------------------- all of it at once */
+/* ---------------------------------------------------------------- a whole segment at once */
 
-/* A receive of one segment, which takes all of the message. False: its memory is gone. */
+/* Copies to a receive of one segment, in which the octets fit. False: its memory is gone. */
 static bool place_copy_send(struct uiw_ep *ep, const struct uiw_rqe *rqe, uint32_t offset,
                             const uint8_t *payload, uint32_t length)
 {
@@ -229,7 +229,10 @@ enum iw_error uiw_place_whole(void *context, const struct iw_segment *segment,
                                                                            : IW_ERR_DDP_LOCAL;
 }
 
-/* place_whole finds out why this refuses a message, and draws a receive from an S-RQ. */
+/*
+ * The short way for a message of one segment. When it returns false, uiw_place_whole finds the
+ * reason, or draws a receive from the S-RQ.
+ */
 bool uiw_place_take(void *context, const uint8_t *payload, uint32_t length, bool solicited)
 {
     struct uiw_ep *ep = context;
@@ -244,9 +247,9 @@ bool uiw_place_take(void *context, const uint8_t *payload, uint32_t length, bool
     return true;
 }
 
-/* ---------------------------------------------------------------- it is complete */
+/* ---------------------------------------------------------------- completion */
 
-/* The oldest Read or atomic of ours has its answer. */
+/* Completes the oldest Read or atomic of this side. */
 static void place_answered(struct uiw_ep *ep)
 {
     const struct uiw_orq_entry *entry = uiw_orq_oldest(&ep->reads);
@@ -263,7 +266,7 @@ static void place_answered(struct uiw_ep *ep)
         base_lock_drop(&ep->ual->lock);
     }
     uiw_orq_leave(&ep->reads);
-    ep->rx.kick = true; /* ORD and fences */
+    ep->rx.kick = true; /* ORD and fences may let another request start */
 }
 
 static enum iw_error place_done_response(struct uiw_ep *ep, const struct iw_segment *segment)
@@ -316,8 +319,8 @@ static enum iw_error place_done_send(struct uiw_ep *ep, const struct iw_segment 
 }
 
 /*
- * Takes a receive as an empty Send does, if the consumer said that both sides have agreed on it: to
- * another consumer such a completion makes no sense.
+ * Immediate Data takes a receive as an empty Send does, but only if the consumer said that both
+ * sides have agreed on it. To another consumer such a completion makes no sense.
  */
 enum iw_error uiw_place_immediate(void *context, uint64_t value, bool solicited)
 {
@@ -363,9 +366,8 @@ static enum iw_error place_check_source(struct uiw_ep *ep, const struct iw_read_
 }
 
 /*
- * The number of Reads and atomics that the peer may have open. Linux siw rounds the ORD it was told
- * up to a power of two and then uses all of that; so does this with the IRD, half of what the ring
- * holds.
+ * Returns how many Reads and atomics the peer may have open: the IRD rounded up to a power of two,
+ * which is half of the ring. Linux siw rounds up the ORD that it gets, and uses all of it.
  */
 static uint32_t place_irq_depth(const struct uiw_ep *ep)
 {
@@ -388,8 +390,9 @@ static void place_enter_irq(struct uiw_ep *ep, const struct uiw_irq_entry *entry
 }
 
 /*
- * Queued here, answered when all octets that were read are parsed: a peer that sends more Requests
- * than our IRD without waiting for an answer is caught, and short answers share a system call.
+ * Queues the Request. It is answered when all octets of this read are parsed. So a peer that sends
+ * more Requests than the IRD without waiting for answers is caught, and short answers share a
+ * system call.
  */
 enum iw_error uiw_place_read_request(void *context, const struct iw_read_request *request)
 {
@@ -405,7 +408,7 @@ enum iw_error uiw_place_read_request(void *context, const struct iw_read_request
     return IW_OK;
 }
 
-/* Executed here, so that it keeps its place among the Writes and Sends around it. */
+/* Executes the atomic at once, so that it keeps its order among Writes and Sends. */
 enum iw_error uiw_place_atomic_request(void *context, const struct iw_atomic_request *request)
 {
     struct uiw_ep *ep = context;

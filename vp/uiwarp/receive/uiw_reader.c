@@ -9,12 +9,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Shorter payload goes through the staging buffer: a copy is cheaper than a scattered read. */
+/* Shorter payload goes through the staging buffer: a copy is cheaper than a scatter read. */
 #define READER_DIRECT_MIN 8192u
 
 /*
- * Behind directly read payload there is room for the trailer and the next header, and a small FPDU
- * if one follows. Payload that comes there has to be copied, so the room is no larger.
+ * A direct read has this much room behind the payload, for the trailer, the next header and perhaps
+ * a small FPDU. Payload that arrives there must be copied, so the room is not larger.
  */
 #define READER_TAIL 256u
 
@@ -25,12 +25,12 @@
 #define READER_TINY_READ 16384u
 
 /*
- * A turn of one stream, before others have theirs. It is measured in octets and in FPDUs, since a
- * small FPDU costs as much as a large one. Both are checked between two reads.
+ * Limits of a stream's turn, in octets and in FPDUs, since a small FPDU costs as much as a large
+ * one. Both are checked between two reads.
  */
 #define READER_TURN_OCTETS        ((size_t)1 << 20)
 #define READER_TURN_OCTETS_SHARED ((size_t)1 << 18)
-#define READER_TURN_OCTETS_TOLD   ((size_t)1 << 17) /* a consumer has a message to act upon */
+#define READER_TURN_OCTETS_TOLD   ((size_t)1 << 17) /* a receive has completed for the consumer */
 #define READER_TURN_FPDUS         2048u
 #define READER_TURN_FPDUS_SHARED  512u
 
@@ -64,7 +64,7 @@ static enum uiw_read_state reader_state_of(struct uiw_read *read, ssize_t got)
     return errno == EAGAIN || errno == EWOULDBLOCK ? UIW_READ_DRAINED : UIW_READ_LOST;
 }
 
-/* By the FPDUs that a full read held, not by where it happened to end. */
+/* Judges by the FPDUs in a full read, wherever the read has ended. */
 static enum uiw_expect reader_expect(const struct uiw_ep *ep, size_t got, uint64_t fpdus)
 {
     if (ep->rx.iw.ulpdu_length >= READER_DIRECT_MIN || got / (fpdus + 1) >= READER_DIRECT_MIN)
@@ -104,7 +104,7 @@ static void reader_read_staged(struct uiw_ep *ep, uint8_t *staging, struct uiw_r
         ep->rx.expect = reader_expect(ep, size, ep->rx.iw.fpdus - fpdus);
 }
 
-/* On a path of large segments, once there is bulk on it. */
+/* Raises the receive window on a path with large segments, at the first large transfer. */
 static void reader_widen(struct uiw_ep *ep)
 {
     ep->rx.widened = true;
@@ -112,7 +112,7 @@ static void reader_widen(struct uiw_ep *ep)
         uiw_net_widen(ep->fd);
 }
 
-/* Straight into the destination, with a little room behind it. */
+/* Reads into the destination, and up to READER_TAIL octets more into `staging`. */
 static void reader_read_direct(struct uiw_ep *ep, uint8_t *staging, uint32_t wanted,
                                struct uiw_read *read)
 {
@@ -161,7 +161,7 @@ bool uiw_reader_is_unfinished(const struct uiw_ep *ep)
     return !iw_rx_at_boundary(&ep->rx.iw) || (ep->rx.iw.fpdus > 0 && !ep->rx.iw.segment.last);
 }
 
-/* More can be read. */
+/* Returns true if the turn may go on; there is more to read. */
 static bool reader_turn_goes_on(const struct uiw_ep *ep, const struct uiw_read *read,
                                 uint64_t fpdus, uint32_t reported, bool shared)
 {

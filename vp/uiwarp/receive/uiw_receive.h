@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Octets from the socket through the protocol code into memory. All by the reader. */
+/* Passes octets from the socket through the protocol code into memory. All by the reader. */
 #ifndef ITAPI_VP_UIWARP_RECEIVE_UIW_RECEIVE_H
 #define ITAPI_VP_UIWARP_RECEIVE_UIW_RECEIVE_H
 
@@ -7,11 +7,11 @@
 
 #include <unistd.h>
 
-/* ---- uiw_place.c, uiw_atomic.c: segments go to memory and complete requests ---- */
+/* ---- uiw_place.c, uiw_atomic.c: place segments in memory and complete requests ---- */
 
 extern const struct iw_rx_ops uiw_place_ops; /* context: struct uiw_ep */
 
-/* Its functions, for tables that exchange some of them. */
+/* Functions of uiw_place_ops, for tables that replace some of them. */
 enum iw_error uiw_place_check(void *context, const struct iw_segment *segment);
 enum iw_error uiw_place_map(void *context, const struct iw_segment *segment, uint32_t offset,
                             uint32_t *length, struct iovec *iov, unsigned *count);
@@ -27,8 +27,8 @@ enum iw_error uiw_place_immediate(void *context, uint64_t value, bool solicited)
 void uiw_place_terminate(void *context, const struct iw_terminate *terminate);
 
 /*
- * uiw_atomic.c. Reader. Executes the operation if it is allowed, in one step for all threads of
- * this machine, and stores the former contents in *original.
+ * uiw_atomic.c. Reader. Executes the operation if it is allowed, atomically for all threads of this
+ * host, and stores the former value in *original.
  */
 enum iw_error uiw_atomic_execute(struct uiw_ep *ep, const struct iw_atomic_request *request,
                                  uint64_t *original);
@@ -52,22 +52,22 @@ struct uiw_read {
     size_t octets;
 };
 
-/* Before the first octet of a new stream; both tokens are held. */
+/* Called before the first octet of a new stream, with both tokens. */
 void uiw_reader_begin(struct uiw_ep *ep, bool crc);
 
 /*
- * The counter shows the FPDUs so far: uiw_silence.c and uiw_round.c tell by it that the peer
- * speaks.
+ * Updates the counter of received FPDUs, by which uiw_silence.c and uiw_round.c know that the peer
+ * has sent something.
  */
 void uiw_reader_count_fpdus(struct uiw_ep *ep);
 
 /*
- * Reads until there is no more, or enough for one turn, a shorter one if other streams wait for
- * theirs. Leaves the rest to the caller in ep->rx and *read.
+ * Reads until the socket is empty or the turn is over. shared: other streams wait, so the turn is
+ * shorter. The caller acts on the result, which is in *read and ep->rx.
  */
 void uiw_reader_read(struct uiw_ep *ep, uint8_t *staging, bool shared, struct uiw_read *read);
 
-/* The stream stands within a message: also between two of its FPDUs. */
+/* Returns true if the stream is within a message, also between two of its FPDUs. */
 bool uiw_reader_is_unfinished(const struct uiw_ep *ep);
 
 #endif
