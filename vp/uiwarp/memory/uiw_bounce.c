@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Buffers for octets that must be kept apart from the consumer's memory: the rest of an FPDU that
- * the socket took half of, responses whose CRC must not race with changes of their source, FPDUs
- * with markers. An IA keeps a few, so that the data path allocates only when many of its streams
- * are blocked at once.
+ * Buffers for octets that cannot stay in the consumer's memory: the rest of an FPDU that was sent
+ * in part, responses whose CRC must not race with changes of their source, FPDUs with markers. An
+ * IA keeps a few, so that the data path allocates only when many of its streams are blocked at
+ * once.
  */
 #include "vp/uiwarp/memory/uiw_memory.h"
 

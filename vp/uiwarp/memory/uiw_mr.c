@@ -15,7 +15,7 @@ bool uiw_mr_table_init(struct uiw_mr_table *table)
     uint32_t any;
 
     memset(table, 0, sizeof(*table));
-    /* Without random numbers there are no STags: better known now than later. */
+    /* Without random numbers there are no STags, so opening the IA fails. */
     if (!base_random32(&any))
         return false;
     base_lock_init(&table->lock);
@@ -38,7 +38,7 @@ void uiw_mr_table_fini(struct uiw_mr_table *table)
 
 /* ---------------------------------------------------------------- life of an entry */
 
-/* A never used entry; allocates the chunk it is the first of. */
+/* Returns an entry that was never used. Allocates a chunk if the entry is its first. */
 static struct uiw_mr *mr_grow_locked(struct uiw_mr_table *table)
 {
     uint32_t index = table->used;
@@ -153,10 +153,10 @@ void uiw_mr_open_kept(struct uiw_mr_table *table, struct uiw_mr *mr,
     uiw_mr_open(mr, region, stag);
 }
 
-/* False: something moves through it still. */
+/* Clears the STag. Returns false while the entry is still pinned. */
 static bool mr_try_shut(struct uiw_mr *mr)
 {
-    /* Store, then look at the pins; uiw_mr_pin_entry does pin, then look at the STag. */
+    /* Stores, then looks at the pins; uiw_mr_pin_entry pins, then looks at the STag. */
     atomic_store_explicit(&mr->stag, 0, memory_order_seq_cst);
     return atomic_load_explicit(&mr->pins, memory_order_seq_cst) == 0;
 }
@@ -204,7 +204,7 @@ struct uiw_mr *uiw_mr_pin(const struct uiw_mr_table *table, uint32_t stag)
     return mr && uiw_mr_pin_entry(mr, stag) ? mr : NULL;
 }
 
-/* The one check of rights and bounds, for every kind of access by a peer. */
+/* Checks rights and bounds of every access by a peer. */
 static enum uiw_mr_verdict mr_check_remote(const struct uiw_region *region, uint64_t to,
                                            uint64_t length, it_mem_priv_t right,
                                            const struct uiw_stream_id *by)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* PZ, LMR, RMR: the objects that memory is registered with. */
+/* PZ, LMR and RMR: the objects by which memory is registered. */
 #include "vp/uiwarp/memory/uiw_memory.h"
 
 /* ---------------------------------------------------------------- PZ */
@@ -12,7 +12,7 @@ it_status_t uiw_pz_create(struct ual_pz *pz)
 
 void uiw_pz_destroy(struct ual_pz *pz)
 {
-    (void)pz; /* a PZ is nothing but its identity */
+    (void)pz; /* a PZ only has an identity */
 }
 
 /* ---------------------------------------------------------------- LMR */
@@ -47,7 +47,7 @@ static struct uiw_region region_remote(struct ual_lmr *lmr, const struct ual_pz 
     return region_of_lmr(lmr, pz, (it_mem_priv_t)((unsigned)privs & ~(unsigned)IT_PRIV_LOCAL));
 }
 
-/* The STags of the two entries become known. */
+/* Publishes the STags of the two entries. */
 static void region_tell(struct ual_lmr *lmr)
 {
     struct uiw_lmr *own = uiw_lmr_of(lmr);
@@ -109,7 +109,7 @@ static void region_reopen(struct uiw_mr_table *table, struct uiw_mr *mr,
     uiw_mr_drop(mr);
 }
 
-/* With new keys, so that none that was given out before has more rights than it had then. */
+/* Draws new keys, so that no key given out before gets more rights. */
 it_status_t uiw_lmr_modify(struct ual_lmr *lmr, struct ual_pz *pz, it_mem_priv_t privs)
 {
     struct uiw_mr_table *table = region_table(&lmr->object);
@@ -130,7 +130,7 @@ it_status_t uiw_lmr_modify(struct ual_lmr *lmr, struct ual_pz *pz, it_mem_priv_t
     return IT_SUCCESS;
 }
 
-/* What it is now, it is for everybody who has a key or has posted a segment. */
+/* Changes a region and keeps its STag: the change applies to known keys and posted segments. */
 static void region_change(struct uiw_mr *mr, const struct uiw_region *region)
 {
     uint32_t stag;
@@ -163,7 +163,7 @@ it_status_t uiw_rmr_create(struct ual_rmr *rmr)
     mr->region = (struct uiw_region){.handle = rmr};
     uiw_mr_drop(mr);
     if (rmr->type == IT_RMR_TYPE_DEFAULT)
-        rmr->type = IT_RMR_TYPE_NARROW; /* the one that opens less */
+        rmr->type = IT_RMR_TYPE_NARROW; /* gives less access than a wide one */
     uiw_rmr_of(rmr)->mr = mr;
     return IT_SUCCESS;
 }

@@ -8,7 +8,7 @@
 
 #define STAG_SLOTS_MIN 1024u
 #define STAG_SLOTS_MAX (1u << (32 - UIW_STAG_KEY))
-/* While half of the slots are free all of these fail once in 2^64. */
+/* While half of the slots are free, all tries fail once in 2^64. */
 #define STAG_TRIES 64u
 
 static struct uiw_stag_map *stags_make(uint32_t slots)
@@ -46,7 +46,10 @@ void uiw_stags_fini(struct uiw_stags *stags)
 
 /* ---------------------------------------------------------------- growth */
 
-/* A change of a slot comes before it is frozen, and is copied, or finds it frozen and waits. */
+/*
+ * Replaces the map by one of twice the size. A concurrent change of a slot either happens before
+ * the slot is frozen, and is copied, or finds it frozen and waits.
+ */
 static void stags_grow_locked(struct uiw_stags *stags, struct uiw_stag_map *map)
 {
     struct uiw_stag_map *larger =
@@ -54,7 +57,7 @@ static void stags_grow_locked(struct uiw_stags *stags, struct uiw_stag_map *map)
 
     base_lock_assert_held(&stags->lock);
     if (!larger)
-        return; /* what is free will do for a while */
+        return; /* the free slots last for a while */
     for (uint32_t i = 0; i <= map->mask; i++) {
         uint64_t slot =
             atomic_fetch_or_explicit(&map->slots[i], UIW_STAG_FROZEN, memory_order_acq_rel);
@@ -66,7 +69,7 @@ static void stags_grow_locked(struct uiw_stags *stags, struct uiw_stag_map *map)
     atomic_store_explicit(&stags->map, larger, memory_order_release);
 }
 
-/* Twice the slots as soon as half of them are in use. */
+/* Doubles the slots when half of them are in use. */
 static void stags_make_room(struct uiw_stags *stags)
 {
     struct uiw_stag_map *map = atomic_load_explicit(&stags->map, memory_order_acquire);
@@ -79,9 +82,9 @@ static void stags_make_room(struct uiw_stags *stags)
     base_lock_drop(&stags->lock);
 }
 
-/* ---------------------------------------------------------------- handing out */
+/* ---------------------------------------------------------------- drawing and freeing */
 
-/* False: the STag's slot does not hold `from`. */
+/* Replaces `from` by `to` in the STag's slot. Returns false if it does not hold `from`. */
 static bool stags_exchange(struct uiw_stags *stags, uint32_t stag, uint64_t from, uint64_t to)
 {
     for (;;) {
@@ -108,7 +111,7 @@ uint32_t uiw_stags_draw(struct uiw_stags *stags, uint32_t entry)
 
     stags_make_room(stags);
     for (unsigned i = 0; i < STAG_TRIES && base_random32(&stag); i++) {
-        /* Nor 0 with other low 8 bits: a program may choose those. */
+        /* Never 0, not even with other low 8 bits, which a program may choose. */
         if (stag >> UIW_STAG_KEY == 0 || !stags_exchange(stags, stag, 0, stags_slot(stag, entry)))
             continue;
         (void)atomic_fetch_add_explicit(&stags->count, 1, memory_order_relaxed);

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The STags of an IA: each is a random number of 32 bits, so nothing follows from any number of
- * others, neither those of neighbours nor the next one of the same entry.
+ * The STags of an IA. Each is a random number of 32 bits, so that a peer cannot derive one from
+ * others, not even from earlier STags of the same entry.
  *
- * A map leads from an STag to its entry by one look: bits of the STag above the low 8 are its slot,
- * and only STags whose slot is free are handed out. So an STag may be exchanged for another one
- * with other low 8 bits, which a program chooses: uiw_stags_rename. With more STags the map grows,
- * and a slot's STag moves to one of two. At most half of the slots are in use, so at least 31 of
- * the 32 bits are fresh.
+ * A map finds the entry of an STag in one access: the bits above the low 8 select the slot, and an
+ * STag is drawn only if its slot is free. So a program may choose other low 8 bits for an STag, by
+ * uiw_stags_rename. The map grows with the number of STags; the STag of a slot then moves to one of
+ * two slots. At most half of the slots are in use, so an STag has at least 31 random bits.
  *
- * Looking up takes no lock, nor does handing out and taking back, but for growth. A map that has
- * been outgrown stays, since another thread may be looking at it.
+ * Looking up, drawing and freeing take no lock, except to grow. An outgrown map stays allocated,
+ * since another thread may still be looking at it.
  */
 #ifndef ITAPI_VP_UIWARP_MEMORY_UIW_STAG_H
 #define ITAPI_VP_UIWARP_MEMORY_UIW_STAG_H
@@ -21,11 +20,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A slot: the STag above, the number of its entry below. 0: free. */
+/* A slot: the STag in the upper half, the number of its entry in the lower. 0: free. */
 #define UIW_STAG_SHIFT  32
-#define UIW_STAG_FROZEN UINT64_C(0x80000000) /* on its way to a larger map: not to be changed */
+#define UIW_STAG_FROZEN UINT64_C(0x80000000) /* being copied to a larger map; must not change */
 #define UIW_STAG_ENTRY  UINT64_C(0x7fffffff)
-#define UIW_STAG_KEY    8 /* low bits of an STag that do not say where its slot is */
+#define UIW_STAG_KEY    8 /* low bits of an STag that do not select its slot */
 
 struct uiw_stag_map {
     uint32_t mask; /* slots - 1; immutable */
@@ -42,12 +41,12 @@ struct uiw_stags {
 bool uiw_stags_init(struct uiw_stags *stags);
 void uiw_stags_fini(struct uiw_stags *stags);
 
-/* Any thread. A new STag of this entry (at most UIW_STAG_ENTRY). 0: no memory, or no random. */
+/* Any thread. Draws an STag for this entry (<= UIW_STAG_ENTRY). 0: no memory or random numbers. */
 uint32_t uiw_stags_draw(struct uiw_stags *stags, uint32_t entry);
-/* One that was drawn for this entry opens nothing any more, and may come again. Any thread. */
+/* Any thread. Frees an STag of this entry; it may be drawn again. */
 void uiw_stags_forget(struct uiw_stags *stags, uint32_t stag, uint32_t entry);
 
-/* The STag of this entry is `to` from now on, which differs in the low 8 bits. Any thread. */
+/* Any thread. Replaces an STag of this entry by `to`, which differs only in the low 8 bits. */
 void uiw_stags_rename(struct uiw_stags *stags, uint32_t from, uint32_t to, uint32_t entry);
 
 static inline _Atomic uint64_t *uiw_stags_slot(struct uiw_stag_map *map, uint32_t stag)
@@ -55,7 +54,7 @@ static inline _Atomic uint64_t *uiw_stags_slot(struct uiw_stag_map *map, uint32_
     return &map->slots[stag >> UIW_STAG_KEY & map->mask];
 }
 
-/* The entry that this STag was drawn for. False: none. */
+/* Finds the entry that this STag was drawn for. Returns false if there is none. */
 static inline bool uiw_stags_find(const struct uiw_stags *stags, uint32_t stag, uint32_t *entry)
 {
     /* Pairs with the release in stags_grow_locked. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Windows (RMRs): links and unlinks, which are requests that run when it is their turn in the send
- * queue; Reads into windows; and what takes access away from peers: Send with Invalidate, Reads
- * with IT_UNLINK_LOCAL_SINK.
+ * Windows (RMRs). Links and unlinks are requests, which run in their turn in the send queue. Reads
+ * may go into windows. Send with Invalidate and Reads with IT_UNLINK_LOCAL_SINK take access away
+ * from peers.
  *
- * A request names the entry of its window and the entry's serial number, never the RMR: when that
- * has been freed the serial number is another one.
+ * A request refers to the entry of its window and the entry's serial number, never to the RMR. The
+ * serial number changes when the RMR is freed.
  */
 #include "vp/uiwarp/memory/uiw_memory.h"
 
@@ -27,7 +27,7 @@ void uiw_window_want(struct uiw_mr *window, uint32_t from, uint32_t to)
 
 /* ---------------------------------------------------------------- execution */
 
-/* Where peers find the octet at addr of an LMR. */
+/* Returns the tagged offset under which peers find the octet at addr of an LMR. */
 static uint64_t window_base(struct ual_lmr *lmr, const uint8_t *addr)
 {
     return uiw_lmr_of(lmr)->to_base + ((uintptr_t)addr - (uintptr_t)lmr->addr);
@@ -48,17 +48,17 @@ static void window_open(struct uiw_mr_table *table, const struct uiw_stream_id *
         .handle = window->region.handle,
     };
 
-    if (privs & IT_PRIV_REMOTE_WRITE) /* what our own Reads place is written by the peer, too */
+    if (privs & IT_PRIV_REMOTE_WRITE) /* the peer also writes what this side's Reads place */
         privs |= IT_PRIV_LOCAL_WRITE;
     region.privs = (it_mem_priv_t)privs;
     uiw_window_let_go(window);
-    window->lmr = link->lmr; /* its hold passes to the window */
+    window->lmr = link->lmr; /* the reference passes to the window */
     window->ep = link->narrow ? ual : NULL;
     link->lmr = NULL;
     uiw_mr_open_kept(table, window, &region, link->stag);
 }
 
-/* Its window was freed before its turn, which has unlinked it: as if it had run before. */
+/* Skips a link whose window was freed, as if it had run before the window was freed. */
 static void window_skip(struct uiw_mr_table *table, struct uiw_link *link)
 {
     if (!link->lmr)
@@ -68,7 +68,7 @@ static void window_skip(struct uiw_mr_table *table, struct uiw_link *link)
     link->lmr = NULL;
 }
 
-/* With the token. */
+/* Needs the token. */
 static enum uiw_window_result window_run_locked(struct uiw_mr_table *table,
                                                 const struct uiw_stream_id *by, struct ual_ep *ual,
                                                 struct uiw_link *link, bool may_wait)
@@ -81,7 +81,7 @@ static enum uiw_window_result window_run_locked(struct uiw_mr_table *table,
         return UIW_WINDOW_DONE;
     }
     if (hold && !base_object_hold(&ual->object))
-        return UIW_WINDOW_LATER; /* the EP is going, and its requests with it */
+        return UIW_WINDOW_LATER; /* the EP is being destroyed, and its requests dropped */
     if (!uiw_mr_close(table, window, may_wait)) {
         if (hold)
             base_object_release(&ual->object);
@@ -138,7 +138,7 @@ static void window_close(struct uiw_mr_table *table, struct uiw_mr *window, uint
     uiw_window_want(window, stag, 0);
 }
 
-/* The entry that peers reach the region through. */
+/* Closes the entry through which peers access the region. */
 static void region_close(struct uiw_mr_table *table, struct uiw_mr *remote, struct ual_lmr *lmr)
 {
     (void)uiw_mr_close(table, remote, true);
@@ -147,7 +147,7 @@ static void region_close(struct uiw_mr_table *table, struct uiw_mr *remote, stru
 
 /* ---------------------------------------------------------------- IT_UNLINK_LOCAL_SINK */
 
-/* With the token of the region's own entry, so that it stays. */
+/* With the token of the LMR's local entry, so that the LMR stays. */
 static void sink_close_lmr(struct uiw_mr_table *table, struct ual_lmr *lmr)
 {
     struct uiw_mr *remote = uiw_lmr_of(lmr)->remote;
@@ -215,9 +215,9 @@ enum iw_error uiw_region_invalidate(struct uiw_mr_table *table, const struct uiw
     return may ? IW_OK : IW_ERR_RDMAP_CANNOT_INVALIDATE;
 }
 
-/* ---------------------------------------------------------------- by ourselves */
+/* ---------------------------------------------------------------- posted invalidations */
 
-/* What our own requests may do with an LMR has an STag, too, but no key. */
+/* Returns false for the local entry of an LMR: its STag is no key. */
 static bool key_is_key(const struct uiw_mr *mr)
 {
     return region_is_window(mr) || uiw_lmr_of(mr->region.handle)->remote == mr;
@@ -232,7 +232,7 @@ static bool key_is_ours(const struct uiw_mr *mr, uint32_t stag, const struct uiw
            key_is_key(mr);
 }
 
-/* With the token. */
+/* Needs the token. */
 static enum uiw_window_result key_invalidate_locked(struct uiw_mr_table *table, struct uiw_mr *mr,
                                                     const struct uiw_stream_id *by, uint32_t stag,
                                                     bool may_wait)
