@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel says when a network interface or an address comes or goes; what matters is whether the
- * IA has an address on an interface that runs, the same that it_ia_query shows. Nothing is read out
- * of the messages, so it does not matter if some are lost.
+ * Watches the carrier. The kernel sends a message when a network interface or an address changes.
+ * The IA is online if it has an address on an interface that runs, as it_ia_query shows. The
+ * contents of the messages are not used, so some may be lost.
  */
 #include "vp/uiwarp/net/uiw_carrier.h"
 
@@ -20,7 +20,7 @@
 
 #define LINK_BYTES 8192 /* of messages dropped by one call */
 
-/* -1 without. */
+/* Returns a netlink socket, or -1. */
 static int carrier_socket(void)
 {
     struct sockaddr_nl address = {
@@ -36,7 +36,7 @@ static int carrier_socket(void)
     return fd;
 }
 
-/* Until there are no more; ENOBUFS says that some have been lost. */
+/* Reads all messages. ENOBUFS means that some were lost. */
 static void carrier_drain(const struct uiw_carrier *carrier)
 {
     unsigned char messages[LINK_BYTES];
@@ -74,7 +74,7 @@ static void carrier_open_on_loop(void *argument)
         (void)close(carrier->fd);
         carrier->fd = -1;
     }
-    /* After the socket listens: what changes from here on is told. */
+    /* Read after the socket listens, so that no later change is missed. */
     if (!uiw_net_is_online(carrier->interface, &carrier->online))
         carrier->online = true;
     if (carrier->fd < 0)

@@ -6,14 +6,14 @@
 #include <string.h>
 #include <sys/random.h>
 
-#define HALF_OPEN_WORDS  4u               /* of a source */
-#define HALF_OPEN_PREFIX sizeof(uint64_t) /* octets of an IPv6 address that name the source */
-#define HALF_OPEN_BITS   10u              /* of the number of a bucket */
+#define HALF_OPEN_WORDS  4u               /* of a source's address */
+#define HALF_OPEN_PREFIX sizeof(uint64_t) /* octets of an IPv6 address that identify the source */
+#define HALF_OPEN_BITS   10u              /* of a bucket's number */
 
 struct uiw_half_open_source {
-    struct uiw_half_open_source *next; /* of the bucket */
+    struct uiw_half_open_source *next; /* in the bucket */
     struct in6_addr name;
-    struct uiw_half_open_queue queue; /* never empty, but while one is added */
+    struct uiw_half_open_queue queue; /* empty only while the first entry is added */
 };
 
 /* ---------------------------------------------------------------- queues */
@@ -33,8 +33,8 @@ static void queue_remove(struct uiw_half_open_queue *queue, struct base_link *li
 /* ---------------------------------------------------------------- sources */
 
 /*
- * An IPv4 address in IPv6 form, the /64 of an IPv6 address, or a whole link-local address: all
- * addresses of a link share the first half.
+ * Returns the name of a source: an IPv4-mapped address, the /64 of an IPv6 address, or a whole
+ * link-local address, since all addresses of a link share the first half.
  */
 static struct in6_addr source_name(const it_net_addr_t *address)
 {
@@ -52,7 +52,7 @@ static struct in6_addr source_name(const it_net_addr_t *address)
     return name;
 }
 
-/* Multiply and shift: with secret factors two sources meet by chance only. */
+/* Hashes by multiply and shift. With secret factors, two sources collide only by chance. */
 static struct uiw_half_open_source **source_bucket(struct uiw_half_open_table *table,
                                                    const struct in6_addr *name)
 {
@@ -65,7 +65,7 @@ static struct uiw_half_open_source **source_bucket(struct uiw_half_open_table *t
     return &table->buckets[sum >> (64u - HALF_OPEN_BITS)];
 }
 
-/* The link that points to the source, or to NULL. */
+/* Returns the link that points to the source, or the last link, which is NULL. */
 static struct uiw_half_open_source **source_find(struct uiw_half_open_table *table,
                                                  const struct in6_addr *name)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Accepted streams whose MPA Request is not complete yet, by age and by the address they come from.
- * No stream is refused for being new: the one that has waited longest makes room. A call takes
- * the same short time however many there are. Loop thread only; knows no socket.
+ * A table of accepted streams without a complete MPA Request, by age and source address. No stream
+ * is refused because it is new: the one that has waited longest makes room. All functions take
+ * constant time. They are for the loop's thread only, and know no sockets.
  */
 #ifndef ITAPI_VP_UIWARP_NET_UIW_HALF_OPEN_H
 #define ITAPI_VP_UIWARP_NET_UIW_HALF_OPEN_H
@@ -13,16 +13,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The addresses that count as one: an IPv4 address, the /64 of an IPv6 address. */
+/* A source: an IPv4 address, or the /64 of an IPv6 address. */
 struct uiw_half_open_source;
 
-/* Part of the memory of its stream. Zeroed: in no table. */
+/* A member of its stream's struct. Zeroed memory is an entry in no table. */
 struct uiw_half_open {
     struct base_link of_all, of_source;
     struct uiw_half_open_source *source; /* NULL: in no table */
 };
 
-/* The oldest first. */
+/* Sorted by age, oldest first. */
 struct uiw_half_open_queue {
     struct base_list entries;
     unsigned count;
@@ -30,30 +30,30 @@ struct uiw_half_open_queue {
 
 struct uiw_half_open_table {
     struct uiw_half_open_queue all;
-    uint64_t secret[5]; /* of the hash: peers cannot choose addresses of one bucket */
+    uint64_t secret[5]; /* of the hash, so that peers cannot choose addresses of one bucket */
     struct uiw_half_open_source **buckets;
 };
 
-/* Of zeroed memory. False without memory or random numbers. */
+/* Initializes zeroed memory. Returns false without memory or random numbers. */
 bool uiw_half_open_init(struct uiw_half_open_table *table);
-/* All entries are removed; also after an init that failed. */
+/* Frees a table without entries; also after a failed init. */
 void uiw_half_open_fini(struct uiw_half_open_table *table);
 
 /*
- * The stream that has to go: the oldest of the source if the source has more than its share, or the
- * oldest of all if there are more than max. NULL: there is room for all.
+ * Returns the stream that must be dropped: the oldest of the source if the source has more than its
+ * share, or the oldest of all if there are more than max. NULL: there is room for all.
  */
 struct uiw_half_open *uiw_half_open_excess(struct uiw_half_open_table *table,
                                            const it_net_addr_t *source, unsigned share,
                                            unsigned max);
 
-/* The oldest of all; NULL: there is none. */
+/* Returns the oldest of all; NULL: none. */
 struct uiw_half_open *uiw_half_open_oldest(const struct uiw_half_open_table *table);
 
-/* False without memory. */
+/* Returns false without memory. */
 bool uiw_half_open_add(struct uiw_half_open_table *table, struct uiw_half_open *entry,
                        const it_net_addr_t *source);
-/* Of one that is in no table: nothing happens. */
+/* Ignores an entry that is in no table. */
 void uiw_half_open_remove(struct uiw_half_open_table *table, struct uiw_half_open *entry);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Streams that have ended and are being closed. Before the descriptor is closed the peer's octets
- * have to be read: unread ones make Linux answer with a reset, which may take a Terminate or a
- * rejecting Reply away from the peer. A peer that does not close its end keeps a descriptor of ours
- * busy, so their number is limited, and the oldest has had most of its time when it has to go.
+ * Streams that have ended and are being closed. The peer's octets must be read before the
+ * descriptor is closed. If octets are unread, Linux sends a reset, and the peer may lose a
+ * Terminate or a rejecting Reply. A peer that does not close its end keeps a descriptor in use
+ * here. So the number of such streams is limited; when there are more, the oldest is closed, which
+ * has had most of its time.
  */
 #include "vp/uiwarp/net/uiw_linger.h"
 
@@ -26,7 +27,7 @@ struct uiw_linger {
     int fd;
     struct evd_io io;
     struct evd_timer timer;
-    bool finished; /* our FIN is sent */
+    bool finished; /* the FIN was sent */
     size_t sent;
     size_t length;
     uint8_t tail[];
@@ -34,13 +35,13 @@ struct uiw_linger {
 
 void uiw_reset_fd(int fd)
 {
-    /* Dissolves the connection under all copies of the descriptor, with RST. */
+    /* Disconnects the socket with RST, also for other copies of the descriptor. */
     struct sockaddr nobody = {.sa_family = AF_UNSPEC};
 
     if (connect(fd, &nobody, sizeof(nobody)) != 0) {
         struct linger hard = {.l_onoff = 1, .l_linger = 0};
 
-        /* Second best: RST from the last close, FIN before that. */
+        /* Otherwise the last close sends RST, and shutdown sends FIN now. */
         (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &hard, sizeof(hard));
         (void)shutdown(fd, SHUT_RDWR);
     }
@@ -64,7 +65,10 @@ static void linger_end(struct uiw_linger *linger, bool reset)
     free(linger);
 }
 
-/* 0: all is out, FIN too; EAGAIN: the socket is full; else the connection is lost. */
+/*
+ * Returns 0 when all octets and the FIN were sent; EAGAIN: socket full; else the connection is
+ * lost.
+ */
 static int linger_write(struct uiw_linger *linger)
 {
     while (linger->sent < linger->length) {
@@ -83,7 +87,7 @@ static int linger_write(struct uiw_linger *linger)
     return 0;
 }
 
-/* EAGAIN: the peer may send more; else it has closed, or the connection is lost. */
+/* Returns EAGAIN when the peer may send more; else it has closed, or the connection is lost. */
 static int linger_read(const struct uiw_linger *linger)
 {
     uint8_t dropped[LINGER_READ];
@@ -107,7 +111,7 @@ static void linger_run(struct uiw_linger *linger)
     int read = linger_read(linger);
     unsigned events = EVD_IO_READ | (written == EAGAIN ? (unsigned)EVD_IO_WRITE : 0u);
 
-    /* The peer's FIN does not keep it from reading what we still have for it. */
+    /* After its FIN the peer can still read the octets that are left for it. */
     if ((written != 0 && written != EAGAIN) || (read != EAGAIN && written == 0)) {
         linger_end(linger, false);
         return;
@@ -131,7 +135,7 @@ static void linger_expired(void *argument)
     linger_end(argument, true);
 }
 
-/* Before its time. What the kernel has taken it still delivers, if the peer sends nothing more. */
+/* Closes a stream early. The kernel still delivers the octets it has, if the peer sends no more. */
 static void linger_cut(struct uiw_linger *linger)
 {
     (void)linger_write(linger);
@@ -179,5 +183,5 @@ void uiw_linger(struct uiw_lingering *set, int fd, const void *tail, size_t tail
     if (evd_loop_is_current(set->loop))
         linger_begin(&linger->task);
     else
-        (void)evd_loop_submit(set->loop, &linger->task); /* a new task */
+        (void)evd_loop_submit(set->loop, &linger->task); /* a new task is never queued already */
 }

@@ -6,7 +6,7 @@
 #include "base/base_list.h"
 #include "evd/loop/evd_loop.h"
 
-/* The streams of an IA. Loop thread only, but for .loop. */
+/* Such streams of an IA. Used on the loop's thread only, except .loop. */
 struct uiw_lingering {
     struct evd_loop *loop;    /* immutable */
     struct base_list streams; /* the oldest first */
@@ -14,13 +14,13 @@ struct uiw_lingering {
     unsigned max; /* immutable, at least 1 */
 };
 
-/* Loop thread, from ia_close. */
+/* Loop thread. Closes all streams, for ia_close. */
 void uiw_linger_close_all(struct uiw_lingering *set);
 
 /*
- * Any thread. Takes over the descriptor of a stream that has ended: sends tail (copied), then FIN;
- * reads and drops what still comes until the peer's FIN or a time limit, then closes. Ends the
- * stream with shutdown(2), so that another copy of the descriptor does not keep it alive.
+ * Any thread. Takes over the descriptor of a stream that has ended. Sends tail (copied), then FIN;
+ * reads and drops octets until the peer's FIN or a time limit; then closes. shutdown(2) ends the
+ * stream even if another copy of the descriptor exists.
  */
 void uiw_linger(struct uiw_lingering *set, int fd, const void *tail, size_t tail_length);
 

@@ -13,7 +13,7 @@
 
 #define UIW_NET_ALL_BITS 128u
 #define NET_KNOWN_NS     (20 * BASE_NS_PER_MS)
-#define NET_WINDOW       (2 * 1024 * 1024) /* twice what a call takes */
+#define NET_WINDOW       (2 * 1024 * 1024) /* twice what one call sends */
 
 struct uiw_net_text uiw_net_text(const struct sockaddr_storage *address)
 {
@@ -126,7 +126,7 @@ static bool net_local_is(const struct uiw_net_local *local, const it_net_addr_t 
     return difference >> (32 - local->prefix) == 0;
 }
 
-/* The last address found: who connects a thousand times from one asks about it a thousand times. */
+/* The address found last. A program that connects often asks about the same one each time. */
 static _Thread_local struct {
     struct uiw_net_local local;
     uint64_t until_ns;
@@ -239,7 +239,7 @@ bool uiw_net_path_of(int fd, it_path_t *path)
 
 /* ---------------------------------------------------------------- streams that stay on the host */
 
-/* Octets for an own address take the loopback interface, whatever interface has the address. */
+/* Returns true if the peer's address is this host's: such octets take the loopback interface. */
 static bool net_stays_on_host(int fd, const struct sockaddr_storage *remote)
 {
     struct sockaddr_storage local = {.ss_family = AF_UNSPEC};
@@ -257,8 +257,8 @@ static bool net_stays_on_host(int fd, const struct sockaddr_storage *remote)
 }
 
 /*
- * BBR sends at the rate it has estimated, by a timer for some 64 KiB each: from one process to its
- * neighbour that takes longer than the copy. Every kernel has Reno, and lets everybody choose it.
+ * BBR paces: it sends some 64 KiB per timer, at an estimated rate. Between two processes of one
+ * host that takes longer than the copy. Every kernel has Reno, and lets any process choose it.
  */
 void uiw_net_unpace_local(int fd, const struct sockaddr_storage *remote)
 {
@@ -272,7 +272,7 @@ void uiw_net_unpace_local(int fd, const struct sockaddr_storage *remote)
         (void)setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, plain, sizeof(plain) - 1);
 }
 
-/* A low watermark makes room for itself. Other ways also fix the size of the buffer. */
+/* Setting a low watermark raises the window. Unlike SO_RCVBUF it does not fix the buffer's size. */
 void uiw_net_widen(int fd)
 {
     const int room = NET_WINDOW;
@@ -289,7 +289,7 @@ void uiw_net_unmap_socket(int fd, const struct sockaddr_storage *remote)
     const struct sockaddr_in6 *ipv6 = (const struct sockaddr_in6 *)(const void *)remote;
     int family = AF_INET;
 
-    /* It works as well where this fails. */
+    /* The socket also works when this fails. */
     if (remote->ss_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&ipv6->sin6_addr))
         (void)setsockopt(fd, IPPROTO_IPV6, IPV6_ADDRFORM, &family, sizeof(family));
 }

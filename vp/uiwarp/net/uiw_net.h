@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Addresses of this host and the way to others, as the kernel has them. */
+/* Addresses of this host and routes to others, as the kernel reports them. */
 #ifndef ITAPI_VP_UIWARP_NET_UIW_NET_H
 #define ITAPI_VP_UIWARP_NET_UIW_NET_H
 
@@ -12,30 +12,30 @@
 struct uiw_net_local {
     char interface[IF_NAMESIZE];
     it_net_addr_t address;
-    uint32_t scope;  /* IPv6 link-local: index of the interface, else 0 */
-    unsigned prefix; /* loopback, IPv4: leading bits that all its addresses share; else all bits */
+    uint32_t scope;  /* IPv6 link-local: index of the interface; otherwise 0 */
+    unsigned prefix; /* leading bits that match: of an IPv4 loopback address its prefix, else all */
     bool runs;       /* the interface has its link */
 };
 
 /*
- * The addresses of one network interface ("": of all). *locals_out is one block for free(), NULL
- * when there are none. False without memory or answer of the kernel.
+ * Gets the addresses of one network interface ("": of all). *locals_out is one block for free(),
+ * NULL if there are none. Returns false without memory or an answer of the kernel.
  */
 bool uiw_net_locals(const char *interface, struct uiw_net_local **locals_out, size_t *count_out);
 
-/* One of them is on an interface that has its link. */
+/* Returns true if one of the addresses is on an interface that has its link. */
 bool uiw_net_runs(const struct uiw_net_local *locals, size_t count);
 
-/* The same for a network interface ("": the host). False: unknown, without resources. */
+/* The same for a network interface ("": the host). Returns false without resources. */
 bool uiw_net_is_online(const char *interface, bool *online);
 
 /*
- * Does the network interface ("": the host) have this address? A yes may be out of date by 20 ms.
- * IT_ERR_RESOURCES: without memory or descriptors nobody knows.
+ * Sets *has if the network interface ("": the host) has this address; that may be out of date by 20
+ * ms. IT_ERR_RESOURCES: no memory or descriptors to find out.
  */
 it_status_t uiw_net_has(const char *interface, const it_net_addr_t *address, bool *has);
 
-/* "192.0.2.1:4791", "[2001:db8::1]:4791": for a line of the log. */
+/* An address for the log: "192.0.2.1:4791", "[2001:db8::1]:4791". */
 struct uiw_net_text {
     char chars[56];
 };
@@ -43,47 +43,47 @@ struct uiw_net_text {
 struct uiw_net_text uiw_net_text(const struct sockaddr_storage *address);
 
 /*
- * Scope to reach a link-local address through an interface ("": if the address is one of the
- * host's); 0 where none is needed or known. Fails with IT_ERR_RESOURCES.
+ * Gets the scope of a link-local address on an interface ("": of an address of this host); 0 if
+ * none is needed or known. Fails with IT_ERR_RESOURCES.
  */
 it_status_t uiw_net_scope(const char *interface, const it_net_addr_t *address, uint32_t *scope);
 
 /*
- * The own address from which the kernel would send there. Not *found: no way through the interface.
- * Fails with IT_ERR_RESOURCES.
+ * Gets the local address from which the kernel would send to `to`. *found is false if there is no
+ * route through the interface. Fails with IT_ERR_RESOURCES.
  */
 it_status_t uiw_net_source(const char *interface, const it_net_addr_t *to, it_net_addr_t *from,
                            bool *found);
 
 /*
- * A connection between these two ends, both of one IP version, is in time-wait. False also where
- * the kernel does not tell.
+ * Returns true if a connection between these two ends, both of one IP version, is in time-wait;
+ * false also if the kernel does not answer.
  */
 bool uiw_net_in_timewait(const struct sockaddr_storage *local,
                          const struct sockaddr_storage *remote);
 
-/* Both ends of a connection into the iWARP part of a path. False: not IP addresses. */
+/* Fills the iWARP part of a path from both ends. Returns false if they are no IP addresses. */
 bool uiw_net_path_between(const struct sockaddr_storage *local,
                           const struct sockaddr_storage *remote, it_path_t *path);
 bool uiw_net_path_of(int fd, it_path_t *path); /* of a connected socket */
 
 /*
- * Takes pacing off a connected socket whose other end is on this host, too, where the system's
- * congestion control has brought it. Not for sockets of the consumer's.
+ * Replaces BBR, if it is the system's congestion control, on a connected socket whose peer is on
+ * this host. Not for sockets of the consumer.
  */
 void uiw_net_unpace_local(int fd, const struct sockaddr_storage *remote);
 
 /*
- * Opens the receive window of a socket for all that a local peer puts into one call. TCP sizes the
- * window by the octets read in a round trip. Local round trips are short, so the window may stay at
- * some hundred KB, and the rest of a call waits for acknowledgements. Unlike with SO_RCVBUF the
- * window can still grow.
+ * Raises the receive window of a socket, so that it takes all that a local peer sends in one call.
+ * TCP sizes the window by the octets read in a round trip. Local round trips are short, so the
+ * window may stay at some hundred KB, and the rest of a call waits for acknowledgements. Unlike
+ * with SO_RCVBUF the window can still grow.
  */
 void uiw_net_widen(int fd);
 
 /*
- * Turns a connected socket of IPv4 in IPv6 form, as a listener of both accepts it, into a socket of
- * IPv4: each call then takes a shorter way. Not for sockets of the consumer's.
+ * Turns a connected IPv6 socket with an IPv4-mapped peer, as a dual-stack listener accepts it, into
+ * an IPv4 socket, whose calls are shorter. Not for sockets of the consumer.
  */
 void uiw_net_unmap_socket(int fd, const struct sockaddr_storage *remote);
 

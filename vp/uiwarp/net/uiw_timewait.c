@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Asks the kernel's socket diagnosis about one pair of addresses. */
+/* Asks the kernel's socket diagnosis (sock_diag) about one pair of addresses. */
 #include "vp/uiwarp/net/uiw_net.h"
 
 #include <linux/inet_diag.h>
@@ -42,7 +42,7 @@ static bool timewait_ask(int fd, const struct timewait_question *question,
 {
     ssize_t got;
 
-    /* The kernel has answered when the question is sent. */
+    /* send returns after the kernel has answered. */
     if (send(fd, question, sizeof(*question), 0) != (ssize_t)sizeof(*question))
         return false;
     got = recv(fd, answer, sizeof(*answer), MSG_DONTWAIT);
