@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The EP: its creation, change and end. */
+/* Creating, resetting, disconnecting and destroying an EP. */
 #include "vp/uiwarp/provider/uiw_ep_create.h"
 
 #include "vp/uiwarp/connect/uiw_conn.h"
@@ -67,7 +67,7 @@ void uiw_ep_destroy(struct ual_ep *ual)
     uiw_rings_free(ep);
 }
 
-/* The thread that ends a connection drains the EP right after the step to NONOPERATIONAL. */
+/* Waits for the thread that ends a connection: it drains the EP right after its step. */
 static void ep_wait_drained(struct ual_ep *ual)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
@@ -94,7 +94,7 @@ it_status_t uiw_ep_reset(struct ual_ep *ual)
         status = IT_SUCCESS;
         ep->drained = false;
         ep->negotiated = false;
-        uiw_ep_set_watermarks(ep, UIW_EP_ALL, &ual->attr.srv.rc); /* armed again */
+        uiw_ep_set_watermarks(ep, UIW_EP_ALL, &ual->attr.srv.rc); /* arms the soft one again */
         ual->attr.srv.rc.rdma_read_ird = ep->wanted_ird;
         ual->attr.srv.rc.rdma_read_ord = ep->wanted_ord;
     }
@@ -109,7 +109,7 @@ it_status_t uiw_ep_disconnect(struct ual_ep *ual)
     static const struct ual_conn_news news = {.number = IT_CM_MSG_CONN_DISCONNECT_EVENT};
 
     (void)uiw_fork_claim(ual);
-    /* An attempt may become a connection between the two: then the second look ends it. */
+    /* An attempt may become a connection before it is ended: the next round then ends that. */
     for (;;) {
         it_ep_state_rc_t state = ual_ep_state(ual);
 
@@ -125,7 +125,7 @@ it_status_t uiw_ep_disconnect(struct ual_ep *ual)
     }
 }
 
-/* To NONOPERATIONAL from any state, without a word of the connection. */
+/* Steps to NONOPERATIONAL from any state, without a connection event. */
 static void ep_leave(struct ual_ep *ual, bool discard)
 {
     const struct uiw_end end = {.step = UAL_EP_FLUSH,
@@ -134,7 +134,7 @@ static void ep_leave(struct ual_ep *ual, bool discard)
                                 .discard = discard};
 
     (void)uiw_fork_claim(ual);
-    for (;;) { /* as in uiw_ep_disconnect */
+    for (;;) { /* for the reason in uiw_ep_disconnect */
         it_ep_state_rc_t state = ual_ep_state(ual);
 
         if (state == IT_EP_STATE_NONOPERATIONAL)
@@ -145,7 +145,7 @@ static void ep_leave(struct ual_ep *ual, bool discard)
             uiw_conn_cancel(ual, false);
         }
     }
-    ep_wait_drained(ual); /* another thread may be about to end it */
+    ep_wait_drained(ual); /* another thread may be ending the connection */
 }
 
 it_status_t uiw_ep_flush(struct ual_ep *ual)

@@ -13,7 +13,7 @@ it_status_t uiw_ep_reset(struct ual_ep *ual);
 
 it_status_t uiw_ep_disconnect(struct ual_ep *ual);
 
-/* uiw_ep_halt of an EP that may be nobody's since a fork. */
+/* Claims the EP if a fork has frozen it, then halts it (uiw_ep_halt). */
 void uiw_ep_claim_and_halt(struct ual_ep *ual);
 
 it_status_t uiw_ep_flush(struct ual_ep *ual);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The provider's table, its Interfaces and its IA. */
+/* The provider's table, Interfaces and IA. */
 #include "vp/uiwarp/provider/uiw_provider.h"
 
 #include "vp/uiwarp/connect/uiw_conn_private.h"
@@ -23,18 +23,18 @@
 #define UIW_API_MAJOR  2
 #define UIW_API_MINOR  1
 
-/* Streams of an IA that are no connections: a part of the descriptors each, and a maximum. */
+/* Limits of streams that are no connections: a part of the descriptors, and a maximum. */
 #define PROVIDER_HALF_OPEN_PART 2u
 #define PROVIDER_UNDECIDED_PART 4u
 #define PROVIDER_LINGER_PART    8u
-#define PROVIDER_SPARE_PART     4u /* half-open streams leave it to the program, but for a floor */
+#define PROVIDER_SPARE_PART     4u /* kept free of half-open streams, down to a minimum of them */
 #define PROVIDER_HALF_OPEN_MAX  4096u
 #define PROVIDER_UNDECIDED_MAX  4096u
 #define PROVIDER_LINGER_MAX     1024u
 
 /* ---------------------------------------------------------------- Interfaces */
 
-/* The network interface in the name of an Interface: "" for all. NULL: no name of ours. */
+/* Returns the network interface in an Interface's name; "": all; NULL: not this provider. */
 static const char *provider_network(const char *name)
 {
     size_t length = sizeof(UIW_NAME) - 1;
@@ -53,7 +53,7 @@ static void provider_describe(it_interface_t *interface, const char *network)
     interface->minor_version = UIW_API_MINOR;
     interface->transport_type = IT_IWARP_TCP_TRANSPORT;
     (void)snprintf(interface->name, sizeof(interface->name), "%s%s%s", UIW_NAME,
-                   network[0] ? ":" : "", network); /* a network name is short: always fits */
+                   network[0] ? ":" : "", network); /* always fits */
 }
 
 static bool provider_is_repeated(const struct uiw_net_local *locals, size_t index)
@@ -71,7 +71,7 @@ static size_t provider_interfaces(it_interface_t *interfaces, size_t capacity)
     size_t total = 1;
 
     if (!uiw_net_locals("", &locals, &count))
-        return 0; /* half a list would pass for the whole */
+        return 0; /* an incomplete list would look complete */
     if (capacity > 0)
         provider_describe(&interfaces[0], "");
     for (size_t i = 0; i < count; i++) {
@@ -129,7 +129,7 @@ static const struct vp_attributes provider_attributes = {
     .atomics = IT_TRUE,
     .atomic_swap = IT_TRUE,
     .immediate_bits = 64,
-    .send_imm_receives = 2, /* RFC 7306 has messages with data and messages with a value */
+    .send_imm_receives = 2, /* RFC 7306: one message has the data, another one the value */
     .max_request_dtos = UIW_MAX_DTOS,
     .max_recv_dtos = UIW_MAX_DTOS,
     .max_srq_dtos = UIW_MAX_SRQ_DTOS,
@@ -150,7 +150,7 @@ static const struct vp_attributes provider_attributes = {
     .default_connect_timeout_us = UIW_ATTEMPT_US,
 };
 
-/* At least 1 where there are hardly any descriptors. */
+/* Returns a part of the descriptors, at least 1. */
 static unsigned provider_part(rlim_t descriptors, unsigned divisor, unsigned most)
 {
     rlim_t part = descriptors / divisor;
@@ -160,13 +160,13 @@ static unsigned provider_part(rlim_t descriptors, unsigned divisor, unsigned mos
     return part < most ? (unsigned)part : most;
 }
 
-/* Peers that say nothing, or end and stay, leave descriptors to the application. */
+/* Sets the limits, so that silent peers and closing streams leave descriptors to the program. */
 static void provider_limit_peers(struct uiw_cm *cm)
 {
     struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
     rlim_t all = INT_MAX;
 
-    (void)getrlimit(RLIMIT_NOFILE, &limit); /* of this resource: cannot fail */
+    (void)getrlimit(RLIMIT_NOFILE, &limit); /* cannot fail for this resource */
     if (limit.rlim_cur < all)
         all = limit.rlim_cur;
     cm->half_open_max = provider_part(all, PROVIDER_HALF_OPEN_PART, PROVIDER_HALF_OPEN_MAX);
@@ -185,7 +185,7 @@ static it_status_t provider_ia_open(struct ual_ia *ual)
     if (status != IT_SUCCESS)
         return status;
     ia->ual = ual;
-    (void)snprintf(ia->interface, sizeof(ia->interface), "%s", network); /* part of a name: fits */
+    (void)snprintf(ia->interface, sizeof(ia->interface), "%s", network); /* always fits */
     provider_limit_peers(&ia->cm);
     ia->cm.lingering.loop = ual->evd.loop;
     base_lock_init(&ia->retired_lock);
@@ -202,7 +202,7 @@ static it_status_t provider_ia_open(struct ual_ia *ual)
     ual->evd.release_evd = uiw_sweep_held_of;
     return IT_SUCCESS;
 
-err_bounce: /* also cleans up after an open that failed */
+err_bounce: /* also cleans up after a failed open */
     uiw_bounce_close(&ia->memory);
     uiw_mr_table_fini(&ia->memory.mrs);
 err_half_open: /* the same */
@@ -228,7 +228,7 @@ static void provider_ia_close(struct ual_ia *ual)
 {
     struct close_call call = {.ia = uiw_ia_of(ual)};
 
-    /* More than once only when a request is in the hands of a call that should not be there. */
+    /* Repeats only while a call of the program, made too late, still uses a request. */
     do {
         evd_loop_call(ual->evd.loop, provider_close_run, &call);
     } while (call.left);
@@ -281,7 +281,7 @@ static it_status_t provider_ia_query(struct ual_ia *ual, it_ia_info_t **info_out
         free(locals);
         return IT_ERR_RESOURCES;
     }
-    /* Zeroed: what is not said here is not offered. The access layer tells the attributes. */
+    /* Members that stay zero are not offered. The access layer adds the attributes. */
     info->dto_alignment_hint = 64; /* a cache line */
     info->supported_service_types = IT_RC_SERVICE;
     info->ird_ord_ia_support = IT_TRUE;
@@ -324,7 +324,7 @@ static it_status_t provider_paths(struct ual_ia *ual, size_t spigot_id, const it
     if (capacity > 0) {
         it_net_addr_t remote = *to;
 
-        base_net_unmap(&remote); /* as the source is */
+        base_net_unmap(&remote); /* like the source */
         memset(paths, 0, sizeof(*paths));
         paths->spigot_id = spigot_id;
         paths->timeout = UIW_ATTEMPT_US;
