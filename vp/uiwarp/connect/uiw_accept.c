@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The passive side: half-open connections, requests that wait for the consumer, and its decision.
- * A request belongs to the call that has taken it from the table of ual_request.h; the call brings
- * it to the loop thread, where the connection lives.
+ * The passive side: half-open connections, requests that wait for the consumer, and its decision. A
+ * request belongs to the call that has taken it from the table of ual_request.h; the call hands it
+ * to the loop's thread, to which the connection belongs.
  */
 #include "vp/uiwarp/connect/uiw_conn_private.h"
 
@@ -51,8 +51,9 @@ static void accept_make_room(struct uiw_ia *ia, const it_net_addr_t *source)
 }
 
 /*
- * The kernel hands out the lowest free number, so a high one means that all below are in use. Then
- * the new stream takes the number of the oldest that waits, until few do.
+ * Returns a low descriptor for the stream. The kernel assigns the lowest free number, so a high one
+ * means that descriptors are scarce. Then the oldest half-open stream is dropped and the new one
+ * takes its number, as long as enough are half-open.
  */
 static int accept_spare(struct uiw_ia *ia, int fd)
 {
@@ -85,13 +86,13 @@ bool uiw_accept_drop_oldest(struct uiw_ia *ia)
     return oldest != NULL;
 }
 
-/* Of a stream that the program has handed over. */
+/* Returns the local port of a stream that the program has handed over. */
 static uint16_t accept_local_port(int fd)
 {
     struct sockaddr_storage local = {.ss_family = AF_UNSPEC};
     socklen_t length = sizeof(local);
 
-    (void)getsockname(fd, (struct sockaddr *)&local, &length); /* connected: cannot fail */
+    (void)getsockname(fd, (struct sockaddr *)&local, &length); /* cannot fail: connected */
     return base_net_port(&local);
 }
 
@@ -108,7 +109,7 @@ static void accept_fill_request(struct uiw_conn *conn, const struct sockaddr_sto
     port = base_net_listen_port(&request->conn_qual);
     if (*port == 0)
         *port = accept_local_port(conn->fd);
-    /* IP addresses: cannot fail. */
+    /* Cannot fail: an IP address. */
     (void)base_net_from_sockaddr(peer, &request->source_addr);
     if (request->conn_qual.type == IT_IANA_LR_PORT)
         request->conn_qual.conn_qual.lr_port.remote = base_net_port(peer);
@@ -116,7 +117,7 @@ static void accept_fill_request(struct uiw_conn *conn, const struct sockaddr_sto
     conn->remote = *peer;
 }
 
-/* NULL without memory. */
+/* Returns a half-open conn. NULL: no memory. */
 static struct uiw_conn *accept_conn(struct uiw_ia *ia, struct uiw_listener *listener, int fd,
                                     const struct sockaddr_storage *peer)
 {
@@ -136,7 +137,7 @@ static struct uiw_conn *accept_conn(struct uiw_ia *ia, struct uiw_listener *list
 void uiw_accept_begin(struct uiw_ia *ia, struct uiw_listener *listener, int fd,
                       const struct sockaddr_storage *peer)
 {
-    /* No EP has been chosen yet: offers all that this provider can do. */
+    /* No EP is chosen yet, so this offers all that the provider supports. */
     struct iw_mpa_config config = {
         .revision = 2,
         .crc = true,
@@ -158,10 +159,10 @@ void uiw_accept_begin(struct uiw_ia *ia, struct uiw_listener *listener, int fd,
     config.suppress_depths = conn->mpa.config.suppress_depths;
     iw_mpa_init(&conn->mpa, false, &config);
     uiw_conn_step(conn, uiw_conn_limit(conn, UIW_HALF_OPEN_NS) ? UIW_ON_NOTHING : UIW_ON_NO_MEMORY);
-    accept_make_room(ia, &source); /* a stream whose Request is here takes no place */
+    accept_make_room(ia, &source); /* a stream with its Request has left the table */
 }
 
-/* Time is up for its Request. */
+/* No Request came in time. */
 static bool accept_expired(struct uiw_conn *conn)
 {
     base_log_limited(BASE_LOG_WARN, "%s dropped: no MPA Request in %u s",
@@ -181,22 +182,22 @@ void uiw_accept_abort(struct uiw_ia *ia, const struct uiw_listener *listener)
 
 /* ---------------------------------------------------------------- asking the consumer */
 
-/* Looked at once more: the loop may not have come to what the peer has done last. */
+/* Also looks at the socket: the loop may not have handled the peer's last octets yet. */
 bool uiw_accept_peer_is_there(const struct uiw_conn *conn)
 {
     return conn->state != UIW_CONN_GONE && uiw_conn_peer_is_quiet(conn);
 }
 
-/* Without a Reply: the reject bit is the consumer's, and this one has not been asked. */
+/* Resets the stream without a Reply: only the consumer may reject, and it was not asked. */
 static bool accept_turn_away(struct uiw_conn *conn, const char *why)
 {
     base_log_limited(BASE_LOG_WARN, "request of %s reset: %s", uiw_net_text(&conn->remote).chars,
                      why);
-    uiw_conn_fail(conn, IT_CN_REJ_RESOURCES); /* no EP: nothing is reported */
+    uiw_conn_fail(conn, IT_CN_REJ_RESOURCES); /* reports nothing: there is no EP */
     return false;
 }
 
-/* Read depths as the peer said them; 3fff says nothing. */
+/* Returns a read depth from the peer's Request; 0x3fff means none. */
 static uint32_t accept_depth(const struct iw_mpa *mpa, unsigned shift)
 {
     uint32_t depth = (mpa->peer_word >> shift) & IW_MPA_DEPTH_NONE;
@@ -204,7 +205,7 @@ static uint32_t accept_depth(const struct iw_mpa *mpa, unsigned shift)
     return mpa->peer_enhanced && depth != IW_MPA_DEPTH_NONE ? depth : 0;
 }
 
-/* The Request has been judged: the consumer decides. */
+/* Announces an acceptable Request to the consumer, which decides. */
 static bool accept_announce(struct uiw_conn *conn)
 {
     struct ual_request *request = &conn->request;
@@ -214,7 +215,7 @@ static bool accept_announce(struct uiw_conn *conn)
         uiw_cm_count(&cm->half_open_refused);
         return accept_turn_away(conn, "too many are undecided");
     }
-    /* The consumer may take its time. Only if it does, the peer is watched. */
+    /* The peer is watched only if the consumer takes longer than this. */
     if (!uiw_conn_limit(conn, UIW_DECISION_NS))
         return accept_turn_away(conn, "no memory");
     uiw_half_open_remove(&cm->half_open, &conn->half_open);
@@ -224,17 +225,20 @@ static bool accept_announce(struct uiw_conn *conn)
     request->private_data = conn->mpa.private_data;
     request->private_length = conn->mpa.private_length;
     ual_request_add(request);
-    /* A call that takes it now waits for this thread: the conn is still here afterwards. */
+    /* A call that takes the request now waits for this thread, so the conn stays valid. */
     if (ual_request_announce(request) || !ual_request_withdraw(request))
         return true;
     return accept_turn_away(conn, "the event dispatcher of the listen point is full");
 }
 
-/* A call that has the request in hand either takes the conn over or puts the request back. */
+/*
+ * Withdraws the request. If a call of the program has it, that call takes over the conn or puts the
+ * request back, so this tries again later.
+ */
 static bool accept_withdraw(struct uiw_conn *conn)
 {
     if (!ual_request_withdraw(&conn->request)) {
-        (void)uiw_conn_limit(conn, UIW_WITHDRAW_NS); /* without memory it stays until the IA ends */
+        (void)uiw_conn_limit(conn, UIW_WITHDRAW_NS); /* or the conn stays until the IA closes */
         return false;
     }
     uiw_conn_fail(conn, IT_CN_REJ_OTHER);
@@ -249,7 +253,7 @@ static bool accept_answer(struct uiw_conn *conn)
 
     uiw_conn_responder_config(conn, &config);
     if (config.revision < conn->mpa.peer_revision) {
-        /* The reset makes such initiators come back with revision 1. */
+        /* After a reset such Initiators connect again with revision 1. */
         uiw_conn_fail(conn, IT_CN_REJ_BAD_CONN_PARMS);
         return false;
     }
@@ -261,12 +265,12 @@ static bool accept_answer(struct uiw_conn *conn)
     return uiw_act_reply.run(conn);
 }
 
-/* No EP: nothing is reported. */
+/* Sends a rejecting Reply. Reports nothing: there is no EP. */
 static bool accept_reject(struct uiw_conn *conn)
 {
     size_t length;
 
-    /* By it_ia_free: no program has decided, so there is no Reply. */
+    /* it_ia_free: the program has not decided, so no Reply is sent. */
     if (atomic_load_explicit(&conn->ia->ual->evd.closing, memory_order_relaxed))
         return uiw_act_drop.run(conn);
     length =
@@ -275,7 +279,7 @@ static bool accept_reject(struct uiw_conn *conn)
     return true;
 }
 
-/* The Request's private data has been told with the request. */
+/* Establishes without private data: the request event had it. */
 static bool accept_establish(struct uiw_conn *conn)
 {
     uiw_conn_establish(conn, &conn->mpa.result, NULL, 0);
@@ -345,7 +349,9 @@ static bool accept_tell_path(const struct uiw_conn *conn, it_path_t *path)
            uiw_net_path_between(&local, &conn->remote, path);
 }
 
-/* In the caller's thread up to the step, so that nobody waits for the loop. */
+/*
+ * Runs in the caller's thread up to the EP's step, so that the caller need not wait for the loop.
+ */
 it_status_t uiw_accept(struct ual_ep *ep, struct ual_request *request, const void *private_data,
                        size_t length)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Ends of attempts from outside: by the EP and by the IA. */
+/* Cancelling attempts: by the EP and by the IA. */
 #include "vp/uiwarp/connect/uiw_conn_private.h"
 
 #include "vp/uiwarp/stream/uiw_stream.h"
@@ -39,17 +39,17 @@ void uiw_conn_cancel(struct ual_ep *ep, bool wait)
     struct uiw_conn *conn;
 
     if (wait) {
-        /* Also with an empty slot: the loop may be about to report on the EP. */
+        /* Also when the EP has no conn: the loop may be about to report on the EP. */
         evd_loop_call(loop, conn_cancel_now, ep);
         return;
     }
     base_lock_take(&ep->lock);
     conn = uiw_ep_of(ep)->conn;
-    /* Pending: the EP has been reset, and this is its next attempt. */
+    /* If the EP is pending, it was reset, and this conn is its next attempt. */
     if (conn && (conn->cancel.run || conn_is_pending(ep)))
         conn = NULL;
     if (conn) {
-        conn->cancel.run = conn_cancel_run; /* once, by this */
+        conn->cancel.run = conn_cancel_run; /* non-NULL: it is submitted only once */
         uiw_conn_hold(conn);
     }
     base_lock_drop(&ep->lock);
@@ -62,7 +62,7 @@ void uiw_cm_close(struct uiw_ia *ia)
     BASE_LIST_EACH_REMOVABLE(struct uiw_conn, conn, &ia->cm.connections, link) {
         bool announced = (1u << conn->state & UIW_CONN_UNDECIDED) != 0;
 
-        /* A request in the hands of a call stays; ia_close comes again. */
+        /* A request that a call of the program has stays; ia_close tries again. */
         if (!announced || ual_request_withdraw(&conn->request))
             uiw_conn_step(conn, UIW_ON_CLOSE);
     }

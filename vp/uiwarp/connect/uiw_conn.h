@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Connection startup: from a TCP socket to an agreed stream. Lives on the loop thread. */
+/* Connection startup: from a TCP socket to an agreed stream. It runs on the loop's thread. */
 #ifndef ITAPI_VP_UIWARP_CONNECT_UIW_CONN_H
 #define ITAPI_VP_UIWARP_CONNECT_UIW_CONN_H
 
 #include "vp/uiwarp/queue/uiw.h"
 
 /*
- * Any thread. The EP has left its pending state or is going away: the attempt is given up (the
- * stream closed), nothing is reported. Returns at once; wait: when no attempt refers to the EP any
- * more. Does nothing when there is no attempt.
+ * Any thread. Gives up the EP's attempt, if there is one: closes the stream and reports nothing.
+ * The EP has left its pending state or is being destroyed. wait: returns when no attempt refers to
+ * the EP any more; otherwise it returns at once.
  */
 void uiw_conn_cancel(struct ual_ep *ep, bool wait);
 
-/* Loop thread, from ia_close: ends all attempts, undecided requests and lingering streams. */
+/* Loop thread, for ia_close. Ends all attempts, undecided requests and lingering streams. */
 void uiw_cm_close(struct uiw_ia *ia);
 
 /* Functions of the provider table. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Acts that roles share: octets to go out, and all the ways in which an attempt ends. */
+/* Acts that roles share: sending frames, and every end of an attempt. */
 #include "vp/uiwarp/connect/uiw_conn_private.h"
 
 #include "tdi/iwarp/iw_marker.h"
@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#define CONN_MARKER 4u /* the one at the start of a stream: a Terminate does not reach the next */
+#define CONN_MARKER 4u /* of the only marker: a Terminate ends before the second */
 
 /* ---------------------------------------------------------------- sending */
 
@@ -31,10 +31,12 @@ void uiw_conn_send_request(struct uiw_conn *conn)
 void uiw_conn_responder_config(struct uiw_conn *conn, struct iw_mpa_config *config)
 {
     uiw_ep_mpa_config(conn->ep, conn->mpa.config.suppress_depths, config);
-    /* An EP that offers no RTR as initiator: to one who asks as such we must name what we take. */
+    /*
+     * The EP offers no RTR as Initiator. As Responder it must still name the RTRs that it accepts.
+     */
     if (config->rtr == 0)
         config->rtr = IW_RTR_WRITE | IW_RTR_READ;
-    /* It uses up a receive, so it is asked of those only who can send nothing else. */
+    /* A Send takes a receive, so it is only used for Initiators that can send nothing else. */
     config->rtr |= IW_RTR_SEND;
 }
 
@@ -56,7 +58,7 @@ static void act_quiet(struct uiw_conn *conn)
     evd_timer_stop(&conn->timer);
 }
 
-/* Nothing is to be delivered any more: nobody waits for the peer, which may stay for good. */
+/* Resets the stream: no octets are left to deliver, and the peer might never close. */
 static void act_reset(struct uiw_conn *conn)
 {
     act_quiet(conn);
@@ -65,21 +67,21 @@ static void act_reset(struct uiw_conn *conn)
     conn->fd = -1;
 }
 
-/* Octets sent so far and the tail still reach the peer, which then sees an orderly end. */
+/* Closes in order: the octets sent so far and the tail still reach the peer. */
 static void act_linger(struct uiw_conn *conn, const void *tail, size_t tail_length)
 {
     act_quiet(conn);
     if (conn->fd < 0)
         return;
     if (conn->role->converts)
-        uiw_options_change(conn->fd); /* the caller's may make close(2) wait */
+        uiw_options_change(conn->fd); /* the caller's options may make close(2) wait */
     uiw_linger(&conn->ia->cm.lingering, conn->fd, tail, tail_length);
     conn->fd = -1;
 }
 
 /* ---------------------------------------------------------------- failures */
 
-/* Of UIW_ON_LOST: the kernel's word in that of an event. */
+/* Converts the errno of UIW_ON_LOST to the reject code of an event. */
 static it_conn_reject_code_t act_reject_code(int error)
 {
     switch (error) {
@@ -92,7 +94,7 @@ static it_conn_reject_code_t act_reject_code(int error)
     case ENETDOWN:
     case EHOSTDOWN:
     case EADDRNOTAVAIL:
-    case EACCES: /* a rule of the firewall, a broadcast address */
+    case EACCES: /* a firewall rule, or a broadcast address */
     case EPERM:
     case EINVAL:
         return IT_CN_REJ_BAD_PATH;
@@ -114,17 +116,20 @@ static it_conn_reject_code_t act_code(const struct uiw_conn *conn)
         return IT_CN_REJ_TIMEOUT;
     if (conn->event == UIW_ON_NO_MEMORY)
         return IT_CN_REJ_RESOURCES;
-    if (conn->event == UIW_ON_ACCEPT) /* the peer has gone */
+    if (conn->event == UIW_ON_ACCEPT) /* the peer has left */
         return IT_CN_REJ_OTHER;
-    return IT_CN_REJ_BAD_CONN_PARMS; /* the peer's frame */
+    return IT_CN_REJ_BAD_CONN_PARMS; /* because of the peer's frame */
 }
 
-/* The stream has ended before: who reads the event may use a socket that was handed back. */
+/*
+ * Reports after the stream has ended: a program that gets the event may use the socket that was
+ * handed back to it.
+ */
 static void act_report(struct uiw_conn *conn, const struct ual_conn_news *news)
 {
     struct ual_ep *ep = uiw_conn_detach(conn);
 
-    if (ep) /* false when it was disconnected: that has been reported */
+    if (ep) /* false if the program has disconnected, which was reported */
         (void)uiw_ep_end_attempt(ep, UAL_EP_ATTEMPT_FAILED, news);
 }
 
@@ -227,7 +232,7 @@ static bool act_refuse(struct uiw_conn *conn)
     return true;
 }
 
-/* The Reply cannot be lived with, and the peer takes the connection for established. */
+/* The Reply is not acceptable, but the peer treats the connection as established. */
 static bool act_terminate(struct uiw_conn *conn)
 {
     uint8_t fpdu[IW_TERMINATE_FPDU_MAX];
@@ -238,7 +243,7 @@ static bool act_terminate(struct uiw_conn *conn)
     size_t length;
 
     iw_terminate_fill(&terminate, conn->mpa.error, NULL, 0, 0);
-    /* A valid CRC is right whether or not one was agreed on. */
+    /* A valid CRC is correct even if no CRC was agreed on. */
     length = iw_encode_terminate_fpdu(fpdu, &terminate, true);
     if (conn->mpa.result.send_markers) {
         length = iw_marker_insert(0, fpdu, length - IW_CRC_FIELD, true, marked);
@@ -284,7 +289,7 @@ void uiw_conn_establish(struct uiw_conn *conn, const struct iw_mpa_result *resul
     }
     uiw_reset_fd(fd);
     news = act_failure(IT_CN_REJ_RESOURCES);
-    /* No effect when it was the consumer who has disconnected. */
+    /* Has no effect if the consumer has disconnected. */
     (void)uiw_ep_end_attempt(ep, UAL_EP_ATTEMPT_FAILED, &news);
 }
 

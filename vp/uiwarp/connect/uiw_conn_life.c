@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The memory of a connection startup, and who refers to it. */
+/* The memory of a conn, its references, and its hand-over to the loop. */
 #include "vp/uiwarp/connect/uiw_conn_private.h"
 
 #include "vp/uiwarp/stream/uiw_stream.h"
@@ -44,7 +44,7 @@ void uiw_conn_drop(struct uiw_conn *conn)
     free(conn);
 }
 
-/* Not before the loop has heard of it. */
+/* Returns false before the loop has taken over the conn. */
 static bool conn_is_listed(const struct uiw_conn *conn)
 {
     return conn->link.prev || conn->link.next || conn->ia->cm.connections.first == &conn->link;
@@ -68,7 +68,7 @@ bool uiw_conn_attach(struct uiw_conn *conn, struct ual_ep *ep, enum ual_ep_step 
     bool stepped;
 
     base_lock_take(&ep->lock);
-    /* The slot of an UNCONNECTED EP is empty: a reset waits until the loop has left it. */
+    /* An UNCONNECTED EP has no conn: a reset waits until the loop has detached it. */
     stepped = *slot == NULL && ual_ep_step_locked(ep, step, NULL);
     if (stepped) {
         *slot = conn;
@@ -100,12 +100,12 @@ bool uiw_conn_hand_over(struct uiw_conn *conn, struct ual_ep *ep, enum ual_ep_st
     struct evd_loop *loop = conn->ia->ual->evd.loop;
 
     conn->go.run = go;
-    uiw_conn_hold(conn); /* from the step on a cancel may come before the task */
+    uiw_conn_hold(conn); /* after the step, a cancel may run before the task */
     if (!uiw_conn_attach(conn, ep, step, path)) {
         uiw_conn_drop(conn);
         return false;
     }
-    (void)evd_loop_submit(loop, &conn->go); /* once */
+    (void)evd_loop_submit(loop, &conn->go); /* a new task is never queued already */
     return true;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Why attempts come to nothing, in lines of the log. */
+/* Log lines that say why an attempt has failed. */
 #include "vp/uiwarp/connect/uiw_conn_private.h"
 
 #include "base/base_log.h"
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of each state: for a line of the log, behind "while". */
+/* The text of each state, behind "while". */
 static const char *const log_state_texts[UIW_CONN_STATES] = {
     [UIW_CONN_OVER] = "it is over",
     [UIW_CONN_CONNECTING] = "TCP connects",
@@ -29,7 +29,7 @@ static const char *const log_state_texts[UIW_CONN_STATES] = {
     [UIW_CONN_REPLY] = "the MPA Reply goes out",
 };
 
-/* A peer that is no RDMA peer is known by what it has sent. */
+/* The first octets of the peer as text: they show which protocol it uses. */
 struct log_octets {
     char text[4 * IW_MPA_FRAME + 1];
 };
@@ -82,7 +82,7 @@ void uiw_log_attempt(const struct uiw_conn *conn, it_conn_reject_code_t code)
         base_log(BASE_LOG_INFO, "ep %p: no connection with %s: %s while %s%s%s", (void *)conn->ep,
                  peer.chars, itx_reject_string(code), log_state_texts[conn->state],
                  *cause ? ": " : "", cause);
-    else /* a peer may have many of them */
+    else /* limited: a peer can cause many of these */
         base_log_limited(BASE_LOG_INFO, "%s: no connection with %s: %s while %s%s%s",
                          conn->ia->ual->name, peer.chars, itx_reject_string(code),
                          log_state_texts[conn->state], *cause ? ": " : "", cause);

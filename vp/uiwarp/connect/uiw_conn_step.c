@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The machine: finds the row, takes the step, tries the socket, waits. */
+/* The state machine: finds the row, takes the step, tries the socket, waits. */
 #include "vp/uiwarp/connect/uiw_conn_private.h"
 
 #include <errno.h>
@@ -30,15 +30,15 @@ static enum uiw_conn_event conn_write(struct uiw_conn *conn)
     return UIW_ON_MOVED;
 }
 
-/* TCP may have failed before there was anything to wait for. */
+/* Reports an error of connect(2) itself; otherwise tries to send. */
 static enum uiw_conn_event conn_connect(struct uiw_conn *conn)
 {
     return conn->error != 0 ? UIW_ON_LOST : conn_write(conn);
 }
 
 /*
- * Never past the frame on a converted socket, since what is behind it may be somebody else's. On
- * other sockets it is an initiator's first FPDUs, and a violation otherwise.
+ * Reads octets of the frame. On a converted socket it never reads past the frame, since those
+ * octets may not be meant for MPA. On other sockets an Initiator's first FPDUs may follow.
  */
 static enum uiw_conn_event conn_receive(struct uiw_conn *conn)
 {
@@ -57,7 +57,7 @@ static enum uiw_conn_event conn_receive(struct uiw_conn *conn)
     return UIW_ON_MOVED;
 }
 
-/* Octets that the caller had read before the conversion come before those of the socket. */
+/* Parses octets that the caller had read before the conversion, then those of the socket. */
 static enum uiw_conn_event conn_read(struct uiw_conn *conn)
 {
     static const enum uiw_conn_event verdicts[] = {
@@ -107,13 +107,13 @@ static enum uiw_conn_event conn_wait(struct uiw_conn *conn)
     return UIW_ON_NOTHING;
 }
 
-/* Of each state: how it tries the socket, and for what it waits then. */
+/* For each state: the function that tries the socket, and the events to wait for. */
 static const struct {
     enum uiw_conn_event (*attempt)(struct uiw_conn *conn);
     unsigned events;
 } conn_states[UIW_CONN_STATES] = {
     [UIW_CONN_OVER] = {conn_wait, 0},
-    [UIW_CONN_CONNECTING] = {conn_connect, EVD_IO_WRITE}, /* this tells whether TCP is there */
+    [UIW_CONN_CONNECTING] = {conn_connect, EVD_IO_WRITE}, /* a send finds TCP connected */
     [UIW_CONN_REFUSED] = {conn_wait, 0},
     [UIW_CONN_MESSAGE] = {conn_write, EVD_IO_WRITE},
     [UIW_CONN_ONLY_MESSAGE] = {conn_write, EVD_IO_WRITE},
@@ -131,7 +131,7 @@ static const struct {
 
 static void conn_ready(void *argument, unsigned events)
 {
-    (void)events; /* the attempt finds out */
+    (void)events; /* the step tries the socket */
     uiw_conn_step(argument, UIW_ON_NOTHING);
 }
 
@@ -191,7 +191,7 @@ static void conn_take(struct uiw_conn *conn, enum uiw_conn_event event)
         conn_enter(conn, next);
 }
 
-/* The Reply takes a while, unless it has been read already. */
+/* Returns true if trying the socket is no use: the Reply takes a round trip. */
 static bool conn_is_patient(const struct uiw_conn *conn)
 {
     return conn->state == UIW_CONN_WAIT_REPLY && conn->early_length == 0;

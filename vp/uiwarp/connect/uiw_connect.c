@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The active side: TCP connect, and the second try with revision 1. */
+/* The active side: TCP connect, and a second try with revision 1. */
 #include "vp/uiwarp/connect/uiw_conn_private.h"
 
 #include "vp/uiwarp/net/uiw_net.h"
@@ -13,7 +13,10 @@
 
 /* ---------------------------------------------------------------- addresses */
 
-/* Both of one IP version; the local one is the IA's, or any where the IA has all of them. */
+/*
+ * Gets both addresses, of one IP version. The local one is the IA's, or any if the IA has all
+ * interfaces.
+ */
 static it_status_t connect_addresses(const struct uiw_ia *ia, const it_path_t *path,
                                      it_net_addr_t *local, it_net_addr_t *remote)
 {
@@ -30,16 +33,16 @@ static it_status_t connect_addresses(const struct uiw_ia *ia, const it_path_t *p
         *local = (it_net_addr_t){.addr_type = remote->addr_type};
     if (local->addr_type != remote->addr_type)
         return IT_ERR_INVALID_SOURCE_PATH;
-    /* One that is named is the IA's: has_address was asked. */
+    /* A local address in the path was checked: has_address. */
     if (base_net_is_any(local) && ia->interface[0] != '\0')
-        /* The way there may lead through another interface. */
+        /* The route may lead through another interface. */
         status = uiw_net_source(ia->interface, remote, local, &good);
     if (status != IT_SUCCESS)
         return status;
     return good ? IT_SUCCESS : IT_ERR_INVALID_SOURCE_PATH;
 }
 
-/* A link-local peer is on the link of the own address, unless that says nothing. */
+/* Gets the scopes. A link-local peer is on the link of the local address, if that has a scope. */
 static it_status_t connect_scopes(const struct uiw_ia *ia, const it_net_addr_t *local,
                                   const it_net_addr_t *remote, uint32_t *local_scope,
                                   uint32_t *remote_scope)
@@ -54,7 +57,7 @@ static it_status_t connect_scopes(const struct uiw_ia *ia, const it_net_addr_t *
     return status;
 }
 
-/* The ends of the connection from path and qualifier; *bound: a local end was asked for. */
+/* Sets both ends from path and qualifier. *bound: the caller wants a local end. */
 static it_status_t connect_ends(const struct uiw_ia *ia, const it_path_t *path,
                                 const it_conn_qual_t *qual, struct uiw_conn *conn, bool *bound)
 {
@@ -79,7 +82,7 @@ static it_status_t connect_ends(const struct uiw_ia *ia, const it_path_t *path,
         status = connect_scopes(ia, &local, &remote, &local_scope, &remote_scope);
     if (status != IT_SUCCESS)
         return status;
-    /* IP addresses: cannot fail. */
+    /* Cannot fail: IP addresses. */
     conn->address_length = base_net_to_sockaddr(&local, local_port, local_scope, &conn->local);
     (void)base_net_to_sockaddr(&remote, remote_port, remote_scope, &conn->remote);
     *bound = local_port != 0 || !base_net_is_any(&local);
@@ -88,7 +91,7 @@ static it_status_t connect_ends(const struct uiw_ia *ia, const it_path_t *path,
 
 /* ---------------------------------------------------------------- TCP */
 
-/* A socket at the local end. 0 or errno. */
+/* Opens a socket at the local end. Returns 0 or errno. */
 static int connect_open(struct uiw_conn *conn, bool reuse)
 {
     int on = 1;
@@ -98,7 +101,7 @@ static int connect_open(struct uiw_conn *conn, bool reuse)
 
     if (fd < 0)
         return errno;
-    /* Failing options cost speed or a wrong port conflict at most. */
+    /* Without these options, connecting is slower, or a port may seem to be in use. */
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     /* The Request follows at once: it also carries the acknowledgement that ends the handshake. */
     (void)setsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, &off, sizeof(off));
@@ -126,7 +129,7 @@ static it_status_t connect_open_status(int error)
     case 0:
         return IT_SUCCESS;
     case EADDRINUSE:
-    case EACCES: /* a privileged port: nothing the consumer can have */
+    case EACCES: /* a privileged port */
         return IT_ERR_CONN_QUAL_BUSY;
     case EADDRNOTAVAIL:
     case EINVAL:
@@ -136,7 +139,7 @@ static it_status_t connect_open_status(int error)
     }
 }
 
-/* Without an own address: the one the kernel would take. */
+/* Without a local address, asks about the one that the kernel would choose. */
 static bool connect_is_in_timewait(const struct uiw_conn *conn)
 {
     struct sockaddr_storage local = conn->local;
@@ -150,7 +153,7 @@ static bool connect_is_in_timewait(const struct uiw_conn *conn)
     if (base_net_is_any(&own) &&
         uiw_net_source(conn->ia->interface, &remote, &own, &found) == IT_SUCCESS && found)
         (void)base_net_to_sockaddr(&own, base_net_port(&conn->local), 0,
-                                   &local); /* an IP address: cannot fail */
+                                   &local); /* cannot fail: an IP address */
     return found && uiw_net_in_timewait(&local, &conn->remote);
 }
 
@@ -163,7 +166,7 @@ static it_status_t connect_take_port(struct uiw_conn *conn, bool reuse)
     return connect_open_status(error);
 }
 
-/* 0: under way; else errno. */
+/* Starts connect(2). Returns 0 or errno. */
 static int connect_start(const struct uiw_conn *conn)
 {
     if (connect(conn->fd, (const struct sockaddr *)&conn->remote, base_net_length(&conn->remote)) !=
@@ -174,8 +177,8 @@ static int connect_start(const struct uiw_conn *conn)
 }
 
 /*
- * The own end, which the kernel has chosen by now, for the path. False when it is the other end as
- * well: TCP connects a socket to itself when the port it picks is the one it calls.
+ * Fills the path; the kernel has chosen the local end by now. Returns false if both ends are the
+ * same: TCP connects a socket to itself if the local port it chooses is the one it connects to.
  */
 static bool connect_tell_path(const struct uiw_conn *conn, it_path_t *path)
 {
@@ -185,18 +188,18 @@ static bool connect_tell_path(const struct uiw_conn *conn, it_path_t *path)
     memset(&local, 0, sizeof(local));
     if (getsockname(conn->fd, (struct sockaddr *)&local, &length) != 0)
         return true;
-    (void)uiw_net_path_between(&local, &conn->remote, path); /* IP addresses: cannot fail */
+    (void)uiw_net_path_between(&local, &conn->remote, path); /* cannot fail: IP addresses */
     return memcmp(&local, &conn->remote, sizeof(local)) != 0;
 }
 
 static void connect_leave_socket(struct uiw_conn *conn)
 {
     evd_io_unwatch(&conn->io);
-    uiw_reset_fd(conn->fd); /* not closed: that would keep a local port of ours busy */
+    uiw_reset_fd(conn->fd); /* a close would keep the local port in use */
     conn->fd = -1;
 }
 
-/* On a new socket. 0: under way; else errno. */
+/* Connects a new socket. Returns 0 or errno. */
 static int connect_anew(struct uiw_conn *conn)
 {
     int error = connect_open(conn, true);
@@ -204,7 +207,7 @@ static int connect_anew(struct uiw_conn *conn)
     return error != 0 ? error : connect_start(conn);
 }
 
-/* The peer has closed without an octet of Reply: it may know revision 1 alone. */
+/* The peer has closed without an octet of a Reply: it may know only revision 1. */
 static bool connect_retry(struct uiw_conn *conn)
 {
     struct iw_mpa_config config = conn->mpa.config;
@@ -236,7 +239,7 @@ static bool connect_refused(struct uiw_conn *conn)
     return false;
 }
 
-/* What goes wrong is found in the next state. */
+/* Always succeeds: the next state finds conn->error. */
 static bool connect_again(struct uiw_conn *conn)
 {
     uint64_t now_ns = base_now_ns();
@@ -289,7 +292,7 @@ const struct uiw_conn_role uiw_connect_role = {
 
 /* ---------------------------------------------------------------- it_ep_connect */
 
-/* On the loop: the EP is in its pending state, and the outcome is an event. */
+/* Runs on the loop's thread. The EP is pending, and an event reports the outcome. */
 static void connect_go(struct evd_task *task)
 {
     struct uiw_conn *conn = uiw_conn_arrive(task);
@@ -316,7 +319,9 @@ static void connect_keep_arguments(struct uiw_conn *conn, const it_path_t *path,
     conn->private_length = length;
 }
 
-/* In the caller's thread up to the step, so that nobody waits for the loop. */
+/*
+ * Runs in the caller's thread up to the EP's step, so that the caller need not wait for the loop.
+ */
 it_status_t uiw_connect(struct ual_ep *ep, const it_path_t *path,
                         const it_conn_attributes_t *attributes, const it_conn_qual_t *qual,
                         it_cn_est_flags_t flags, const void *private_data, size_t length)
@@ -327,7 +332,7 @@ it_status_t uiw_connect(struct ual_ep *ep, const it_path_t *path,
     bool bound = false;
     it_status_t status;
 
-    (void)attributes; /* iWARP knows none */
+    (void)attributes; /* iWARP has none */
     if (length > IT_MAX_PRIV_DATA)
         return IT_ERR_INVALID_PDATA_LENGTH;
     conn = uiw_conn_alloc(ia, -1, &uiw_connect_role);
@@ -338,7 +343,7 @@ it_status_t uiw_connect(struct ual_ep *ep, const it_path_t *path,
         goto err_discard;
     if (!bound)
         conn->address_length = 0;
-    /* Again below, for good: a wrong state counts more than a port that is taken. */
+    /* Checked here for the right error, before a port in use is found; the hand-over decides. */
     status = IT_ERR_INVALID_EP_STATE;
     if (ual_ep_state(ep) != IT_EP_STATE_UNCONNECTED)
         goto err_discard;

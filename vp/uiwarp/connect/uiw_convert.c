@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Conversion of a live TCP socket. The descriptor is ours, the socket behind it is shared with the
- * caller until MPA has begun: no mode of it is changed (each call says MSG_DONTWAIT), and options
- * that have to be changed go back to what they were when the stream does.
+ * Conversion of a connected TCP socket. The descriptor is a copy; the socket is shared with the
+ * caller until MPA has begun. So its mode is not changed (calls use MSG_DONTWAIT), and its options
+ * are restored if the socket is handed back.
  */
 #include "vp/uiwarp/connect/uiw_conn_private.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One call of it_socket_convert, on its way through the loop thread. */
+/* One call of it_socket_convert, which runs on the loop's thread. */
 struct convert_call {
     struct ual_ep *ep;
     const struct vp_convert *convert;
@@ -41,7 +41,7 @@ static bool convert_request(struct uiw_conn *conn)
     return true;
 }
 
-/* From the first octet of the Request on the socket is ours. */
+/* The first octet of the Request has arrived: the caller does not use the socket any more. */
 static bool convert_begin(struct uiw_conn *conn)
 {
     uiw_options_change(conn->fd);
@@ -105,7 +105,7 @@ const struct uiw_conn_role uiw_responder_role = {
 
 /* ---------------------------------------------------------------- it_socket_convert */
 
-/* Copies what the caller keeps. False without memory. */
+/* Copies the caller's arguments. Returns false without memory. */
 static bool convert_copy(struct uiw_conn *conn, const struct vp_convert *convert)
 {
     size_t total = convert->message_length + convert->early_length;
@@ -129,7 +129,7 @@ static bool convert_copy(struct uiw_conn *conn, const struct vp_convert *convert
     return true;
 }
 
-/* The EP is in its pending state: from here on the outcome is an event. */
+/* Starts the attempt. The EP is pending, and an event reports the outcome. */
 static void convert_launch(struct uiw_conn *conn, const struct vp_convert *convert)
 {
     struct iw_mpa_config config;
@@ -141,7 +141,7 @@ static void convert_launch(struct uiw_conn *conn, const struct vp_convert *conve
     iw_mpa_init(&conn->mpa, convert->initiator, &config);
     uiw_options_borrow(conn);
     uiw_conn_send(conn, conn->buffer, convert->message_length);
-    /* Nothing else reads the socket: MPA is armed before the message leaves. */
+    /* MPA is ready before the message leaves; only this thread reads the socket. */
     uiw_conn_step(conn, uiw_conn_limit(conn, uiw_conn_attempt_ns(convert->timeout_us))
                             ? UIW_ON_NOTHING
                             : UIW_ON_NO_MEMORY);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* it_handoff: an undecided request goes to another listen point. */
+/* it_handoff: moves an undecided request to another listen point. */
 #include "vp/uiwarp/connect/uiw_conn_private.h"
 
-/* The same request under a new id. False: the new EVD has no room. */
+/* Announces the request under a new id. Returns false if the new EVD has no room. */
 static bool handoff_announce(struct uiw_conn *conn, const struct ual_listen *listen)
 {
     struct ual_request *request = &conn->request;
 
-    request->connect_evd = listen->connect_evd; /* no other thread reads it now */
+    request->connect_evd = listen->connect_evd; /* no other thread uses it now */
     ual_request_add(request);
     return ual_request_announce_unless_full(request) || !ual_request_withdraw(request);
 }

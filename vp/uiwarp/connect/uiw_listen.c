@@ -12,10 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LISTEN_BACKLOG       4096 /* or as many as the kernel allows */
-#define LISTEN_ACCEPT_BUDGET 64   /* streams per wake-up: others on this thread want their turn */
+#define LISTEN_BACKLOG       4096 /* the kernel lowers it to net.core.somaxconn */
+#define LISTEN_ACCEPT_BUDGET 64   /* streams per wake-up, to leave time for other tasks */
 #define LISTEN_PAUSE_NS      (100 * BASE_NS_PER_MS)
-#define LISTEN_PORT_TRIES    32 /* until a chosen port is free on all addresses */
+#define LISTEN_PORT_TRIES    32 /* to find a port that is free on all addresses */
 
 /* ---------------------------------------------------------------- qualifiers */
 
@@ -31,7 +31,7 @@ struct ual_listen *uiw_listen_find(struct uiw_ia *ia, const it_conn_qual_t *qual
     base_lock_take(&evd_ia->lock);
     BASE_LIST_EACH(struct ual_listen, listen, &evd_ia->objects[IT_HANDLE_TYPE_LISTEN],
                    object.link) {
-        /* With a listener it cannot go away before this thread has stopped it. */
+        /* A listen point with a listener stays valid: this thread has to stop it first. */
         if (uiw_listen_of(listen)->listener && listen->spigot_id == spigot_id &&
             *base_net_listen_port(&listen->conn_qual) == *port) {
             found = listen;
@@ -66,7 +66,7 @@ static void listen_unwatch(struct uiw_listener *listener)
 
 static void listen_resume(void *argument);
 
-/* The sockets stay readable: without a pause the loop would spin. */
+/* Stops accepting for a while. The sockets stay readable, so the loop would spin otherwise. */
 static void listen_pause(struct uiw_listener *listener, int error)
 {
     base_log(BASE_LOG_WARN, "accept: %s; pausing", strerror(error));
@@ -83,7 +83,7 @@ static void listen_resume(void *argument)
         listen_pause(listener, ENOMEM);
 }
 
-/* Errors of a stream that died in the queue, not of the listener (accept(2)). */
+/* Returns true for an error of a stream in the queue, not of the listener (accept(2)). */
 static bool listen_error_is_harmless(int error)
 {
     switch (error) {
@@ -105,8 +105,8 @@ static bool listen_error_is_harmless(int error)
 }
 
 /*
- * While many streams say nothing, the kernel keeps new ones for a second, where they take no
- * descriptor. Not at other times: such a stream does not learn that the listener is gone.
+ * Makes the kernel keep new streams for a second, without a descriptor, while many are half-open.
+ * At other times it does not, since such a stream does not learn that its listener was closed.
  */
 static void listen_defer(struct uiw_listen_socket *socket)
 {
@@ -116,7 +116,7 @@ static void listen_defer(struct uiw_listen_socket *socket)
     if (wanted == socket->deferring)
         return;
     socket->deferring = wanted;
-    /* A failure costs some of the slow ones their time. */
+    /* After a failure, slow peers may be dropped sooner. */
     (void)setsockopt(socket->fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &seconds, sizeof(seconds));
 }
 
@@ -145,7 +145,7 @@ static void listen_ready(void *argument, unsigned events)
         if (listen_error_is_harmless(errno))
             continue;
         error = errno;
-        /* One for each that comes, so that the others keep some time for their Request. */
+        /* Drops one for each new stream, so that others keep some time for their Request. */
         if (!dropped && (error == EMFILE || error == ENFILE) &&
             uiw_accept_drop_oldest(listener->ia)) {
             dropped = true;
@@ -158,7 +158,7 @@ static void listen_ready(void *argument, unsigned events)
 
 /* ---------------------------------------------------------------- opening */
 
-/* 0 or errno. */
+/* Opens a socket that listens. Returns 0 or errno. */
 static int listen_open(const struct sockaddr_storage *address, socklen_t length, bool dual,
                        int *fd_out)
 {
@@ -171,7 +171,7 @@ static int listen_open(const struct sockaddr_storage *address, socklen_t length,
         return errno;
     if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0)
         goto err_close;
-    /* For the streams, which inherit it; failing costs speed at most. */
+    /* Accepted streams inherit it. Without it they are slower. */
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     if (address->ss_family == AF_INET6 &&
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &only, sizeof(only)) != 0)
@@ -205,14 +205,14 @@ static void listen_close(struct uiw_listener *listener)
     listen_unwatch(listener);
     evd_timer_stop(&listener->resume);
     for (size_t i = 0; i < listener->count; i++) {
-        /* Also where a child of the process has a copy of the descriptor. */
+        /* Stops listening even if a child process has a copy of the descriptor. */
         (void)shutdown(listener->sockets[i].fd, SHUT_RDWR);
         (void)close(listener->sockets[i].fd);
     }
     listener->count = 0;
 }
 
-/* Both families with one socket where the host has IPv6, so that both get the same port. */
+/* Opens one socket for both families if the host has IPv6, so that both have the same port. */
 static int listen_open_any(struct uiw_listener *listener, uint16_t port)
 {
     it_net_addr_t any = {.addr_type = IT_IPV6};
@@ -233,10 +233,10 @@ static uint16_t listen_bound_port(const struct uiw_listener *listener)
     socklen_t length = sizeof(address);
 
     (void)getsockname(listener->sockets[0].fd, (struct sockaddr *)&address, &length);
-    return base_net_port(&address); /* of a socket that listens: cannot fail */
+    return base_net_port(&address); /* cannot fail: it listens */
 }
 
-/* Port 0: the first socket gets one from the kernel, the others follow it. */
+/* Port 0: the kernel chooses a port for the first socket, and the others take the same. */
 static int listen_open_locals(struct uiw_listener *listener, const struct uiw_net_local *locals,
                               size_t count, uint16_t port)
 {
@@ -268,7 +268,7 @@ static int listen_open_interface(struct uiw_listener *listener, const struct uiw
     return error;
 }
 
-/* An interface's IA listens on addresses of its interface only. */
+/* An IA with a network interface listens only on addresses of that interface. */
 static int listen_open_one(struct uiw_listener *listener, const struct sockaddr_storage *at,
                            uint16_t port)
 {
@@ -301,7 +301,7 @@ static it_status_t listen_status(int error)
     }
 }
 
-/* "at": NULL, or the one address. */
+/* at: the only address, or NULL. */
 static it_status_t listen_create(struct uiw_ia *ia, struct ual_listen *listen,
                                  const struct sockaddr_storage *at, uint16_t port,
                                  struct uiw_listener **listener_out)
@@ -410,7 +410,7 @@ static it_status_t listen_request_run(void *argument)
     if (!listener)
         return IT_ERR_INVALID_LISTEN;
     uiw_options_change(request->fd);
-    /* Else a short Request would not wake us. */
+    /* Otherwise a short Request would not wake the loop. */
     (void)setsockopt(request->fd, SOL_SOCKET, SO_RCVLOWAT, &one, sizeof(one));
     uiw_accept_begin(listener->ia, listener, request->fd, &request->peer);
     return IT_SUCCESS;

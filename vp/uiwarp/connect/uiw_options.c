@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Options of a converted socket: as its owner has set them, and as MPA needs them. */
+/* Options of a converted socket: saving the owner's, setting those MPA needs, restoring. */
 #include "vp/uiwarp/connect/uiw_conn_private.h"
 
 #include <netinet/in.h>
@@ -10,10 +10,10 @@ static void options_get(int fd, int level, int option, int *value)
     socklen_t length = sizeof(*value);
 
     *value = 0;
-    (void)getsockopt(fd, level, option, value, &length); /* of a TCP socket: cannot fail */
+    (void)getsockopt(fd, level, option, value, &length); /* cannot fail: a TCP socket */
 }
 
-/* A failure leaves the stream slower than it could be. */
+/* If this fails, the stream is only slower. */
 static void options_set(int fd, int level, int option, int value)
 {
     (void)setsockopt(fd, level, option, &value, sizeof(value));
@@ -28,7 +28,7 @@ void uiw_options_borrow(struct uiw_conn *conn)
     options_get(conn->fd, IPPROTO_TCP, TCP_CORK, &options->cork);
     options_get(conn->fd, SOL_SOCKET, SO_RCVLOWAT, &options->lowat);
     (void)getsockopt(conn->fd, SOL_SOCKET, SO_LINGER, &options->linger, &length);
-    /* Else a short Request would not wake us. */
+    /* Otherwise a short Request would not wake the loop. */
     if (options->lowat > 1)
         options_set(conn->fd, SOL_SOCKET, SO_RCVLOWAT, 1);
 }
@@ -39,7 +39,7 @@ void uiw_options_change(int fd)
 
     options_set(fd, IPPROTO_TCP, TCP_CORK, 0);
     options_set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-    /* close(2) of the last descriptor, which may be ours, must neither wait nor reset. */
+    /* close(2) of the last descriptor, which may be this copy, must neither wait nor reset. */
     (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
 }
 
@@ -50,7 +50,7 @@ void uiw_options_restore(const struct uiw_conn *conn)
     if (options->lowat > 1)
         options_set(conn->fd, SOL_SOCKET, SO_RCVLOWAT, options->lowat);
     if (conn->state != UIW_CONN_NEXT_REQUEST)
-        return; /* nothing else has been changed */
+        return; /* nothing else was changed */
     options_set(conn->fd, IPPROTO_TCP, TCP_NODELAY, options->nodelay);
     options_set(conn->fd, IPPROTO_TCP, TCP_CORK, options->cork);
     (void)setsockopt(conn->fd, SOL_SOCKET, SO_LINGER, &options->linger, sizeof(options->linger));
