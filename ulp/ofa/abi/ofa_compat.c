@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Symbols of version 1.0, and ibv_register_driver: programs and drivers built before 2007, whose
- * structs were others. They are there so that the list is complete, and fail.
+ * Symbols of version 1.0, and ibv_register_driver, for programs and drivers built before 2007,
+ * which have other structs. They exist to make the list of symbols complete, and always fail.
  */
 #include "support/ofa_log.h"
 
 #include <errno.h>
 
-/* Gives what both a pointer and a number can be: NULL, or 0; errno tells. */
+/* Returns 0, which is also NULL for functions that return a pointer, and sets errno. */
 #define COMPAT(name, node)                                                                         \
     long name##_compat(void);                                                                      \
     long name##_compat(void)                                                                       \

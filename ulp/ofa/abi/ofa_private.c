@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What drivers of rdma-core use. perftest, UCX and libfabric are linked with two of them (libmlx5,
- * libefa), which register when they are loaded and find all their symbols then, or the program does
- * not start. No driver ever gets a device here.
+ * Symbols that drivers of rdma-core use. perftest, UCX and libfabric are linked with two drivers
+ * (libmlx5, libefa). These register when they are loaded and need all their symbols, or the program
+ * does not start. No driver ever gets a device here.
  */
 #include "support/ofa_log.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Calls of rdma_cm that are not there. */
+/* Calls of rdma_cm that are not supported. */
 #include "cm/ofa_cm.h"
 #include "support/ofa_log.h"
 
@@ -27,10 +27,10 @@ int rdma_leave_multicast(struct rdma_cm_id *id, struct sockaddr *addr)
 {
     (void)id;
     (void)addr;
-    return cm_result(EADDRNOTAVAIL); /* of a group that was never joined */
+    return cm_result(EADDRNOTAVAIL); /* no group was ever joined */
 }
 
-/* Connection options of vendors: there are none, and so none to tell. */
+/* ECE, connection options of vendors: there are none. */
 int rdma_set_local_ece(struct rdma_cm_id *id, struct ibv_ece *ece)
 {
     return cm_result(!ece || id->qp ? EINVAL : 0);

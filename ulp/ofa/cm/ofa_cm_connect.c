@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Connecting, accepting, rejecting, ending. */
+/* Connecting, listening, accepting, rejecting, disconnecting. */
 #include "cm/ofa_cm.h"
 #include "cm/ofa_cm_datagram.h"
 #include "support/ofa_port.h"
@@ -17,7 +17,7 @@ static uint32_t depth(uint8_t asked)
     return asked > CM_READS_MAX ? CM_READS_MAX : asked;
 }
 
-/* 0 or errno: a depth that no device has, and that is not "the most there is". */
+/* Returns EINVAL for a depth over the limit that is not the constant for "the maximum". */
 static int check_depths(const struct rdma_conn_param *param)
 {
     return (param->responder_resources > CM_READS_MAX &&
@@ -28,7 +28,7 @@ static int check_depths(const struct rdma_conn_param *param)
                : 0;
 }
 
-/* The queue pair of the connection: the id's own, or the one that the program names. */
+/* Returns the queue pair of the connection: the id's own, or the one that the program names. */
 static struct ibv_qp *find_qp(struct cm_id *id, const struct rdma_conn_param *param)
 {
     if (id->base.qp)
@@ -129,7 +129,7 @@ int rdma_listen(struct rdma_cm_id *base, int backlog)
     }
     if (id->state != CM_BOUND)
         return cm_result(EINVAL);
-    set_state(id, CM_LISTENING); /* requests may come before the call returns */
+    set_state(id, CM_LISTENING); /* requests may arrive before the call returns */
     both = address->sa_family == AF_INET6 && cm_is_any(address) && !id->family_only;
     error = base->qp_type == IBV_QPT_UD ? cm_datagram_listen(id)
                                         : cm_door()->listen(cm_context(), address, both,
@@ -158,7 +158,7 @@ static it_cn_est_identifier_t take_request(struct cm_id *id, enum cm_state next)
     return request;
 }
 
-/* Without a parameter the peer gets what it has asked for. */
+/* Fills in the parameters for rdma_accept without any: the depths that the peer requested. */
 static void fill_answer(const struct cm_id *id, struct rdma_conn_param *param)
 {
     memset(param, 0, sizeof(*param));

@@ -14,24 +14,24 @@
 
 #define PERIOD_NS     UINT64_C(50000000) /* between requests */
 #define TRIES         80
-#define TRIES_REFUSED 6 /* while nobody listens, as for connections */
+#define TRIES_REFUSED 6 /* while the port is closed, as for connections */
 #define DRAIN_MOST    64
-#define WAITING_MOST  1024 /* requests that one listener has not answered */
+#define WAITING_MOST  1024 /* unanswered requests of one listener */
 
-/* Private data of InfiniBand always has the length of its field. */
+/* Lengths of private data that InfiniBand reports: those of its fields. */
 #define REQUEST_DATA 180
 #define REPLY_DATA   136
 
-/* What is on the way for an id: of a listener, of a request to it, or of a requester. */
+/* The UDP part of an id: of a listener, of a request to it, or of a requester. */
 struct cm_datagram {
     struct cm_id *id;
-    struct ofa_watch watch; /* without a descriptor: of a request */
+    struct ofa_watch watch; /* without a descriptor for a request */
     struct ofa_timer timer;
-    uintptr_t listener; /* serial of the id that the request came to; 0: of another kind */
+    uintptr_t listener; /* of a request: serial of the id that it came to; otherwise 0 */
     struct sockaddr_storage peer;
     uint64_t transaction;
     unsigned int tries;
-    size_t length; /* of the message that is repeated; 0: there is none yet */
+    size_t length; /* of the message to repeat; 0: none yet */
     unsigned char message[CM_SIDR_MOST];
 };
 
@@ -67,7 +67,7 @@ static void send_message(const struct cm_datagram *datagram, int fd)
                   ofa_address_length(peer));
 }
 
-/* ---- The end that asks ---------------------------------------------------------------------- */
+/* ---- The requester -------------------------------------------------------------------------- */
 
 static void to_gid(const struct sockaddr *address, union ibv_gid *gid)
 {
@@ -83,7 +83,7 @@ static void to_gid(const struct sockaddr *address, union ibv_gid *gid)
     }
 }
 
-/* The address vector that leads to the peer. */
+/* Fills an address vector for the peer. */
 static void fill_vector(const struct cm_id *id, struct ibv_ah_attr *vector)
 {
     struct ibv_gid_entry entries[GIDS_MOST];
@@ -134,7 +134,9 @@ static void on_answer_locked(struct cm_datagram *datagram, const unsigned char *
         tell_answer_locked(datagram->id, &answer);
 }
 
-/* The socket is connected: nobody else's datagrams come, and a port that is closed says so. */
+/*
+ * The socket is connected: it gets only the peer's datagrams, and an error if its port is closed.
+ */
 static void on_answers(struct ofa_watch *watch)
 {
     struct cm_datagram *datagram = of_watch(watch);
@@ -175,7 +177,7 @@ static void ask_again(struct ofa_timer *timer)
     ofa_timer_set(timer, ofa_clock_ns() + PERIOD_NS);
 }
 
-/* A socket that reaches the peer only; the id keeps it. 0 or errno. */
+/* Opens the id's socket, connected to the peer. Returns 0 or errno. */
 static int open_socket(struct cm_id *id)
 {
     struct sockaddr_storage local = id->base.route.addr.src_storage;
@@ -226,14 +228,14 @@ int cm_datagram_connect(struct cm_id *id, const struct rdma_conn_param *param)
     return error;
 }
 
-/* ---- The end that is asked ------------------------------------------------------------------ */
+/* ---- The listener --------------------------------------------------------------------------- */
 
 static bool is_request_to(const struct cm_id *id, uintptr_t listener)
 {
     return id->datagram && id->datagram->listener == listener;
 }
 
-/* What a request is known by, and how many of its listener wait. */
+/* Looks for a request that is known already, and counts those of its listener that wait. */
 struct search {
     uintptr_t listener;
     uint64_t transaction;
@@ -252,7 +254,10 @@ static bool is_wanted(const struct cm_id *id, void *argument)
            memcmp(&id->datagram->peer, search->peer, sizeof(*search->peer)) == 0;
 }
 
-/* The id that the program answers with. False: the request comes again, as nobody has heard it. */
+/*
+ * Announces a request with a new id, by which the program answers. Returns false without memory:
+ * the peer repeats the request.
+ */
 static bool announce(struct cm_id *listener, const struct cm_sidr_message *message,
                      const struct sockaddr_storage *peer)
 {
@@ -334,7 +339,7 @@ int cm_datagram_listen(struct cm_id *id)
     return error;
 }
 
-/* From the listener's port, as the peer expects it; once the listener is gone, not at all. */
+/* Answers from the listener's port, as the peer expects. Fails if the listener is destroyed. */
 static int answer(struct cm_id *id, const struct cm_sidr_message *message, enum cm_state next)
 {
     struct cm_datagram *datagram = id->datagram;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One open context per device and process, for all ids: programs compare them by their addresses.
+ * The open contexts, one per device for all ids of the process: programs compare their addresses.
  */
 #include "cm/ofa_cm.h"
 
@@ -9,7 +9,7 @@
 
 static struct {
     pthread_mutex_t lock;
-    struct ibv_context **contexts; /* NULL at the end; the first covers all addresses */
+    struct ibv_context **contexts; /* ends with NULL; the first is for all addresses */
     int count;
     struct ibv_pd *pd;
 } devices = {.lock = PTHREAD_MUTEX_INITIALIZER};

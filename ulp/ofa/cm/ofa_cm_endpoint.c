@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* rdma_getaddrinfo and what is built on it. */
+/* rdma_getaddrinfo, rdma_create_ep and rdma_get_request. */
 #include "cm/ofa_cm.h"
 #include "support/ofa_port.h"
 
@@ -51,7 +51,7 @@ static int look_up(const char *node, const char *service, const struct rdma_addr
     return getaddrinfo(node, service, &wanted, found);
 }
 
-/* "found" is NULL where there is nothing to look up: then all that there is stands in the hints. */
+/* found is NULL if nothing was looked up: then the addresses are in the hints. */
 static int fill_info(struct rdma_addrinfo *info, const struct rdma_addrinfo *hints,
                      const struct addrinfo *found)
 {
@@ -126,7 +126,7 @@ void rdma_freeaddrinfo(struct rdma_addrinfo *info)
 
 /* ---- rdma_create_ep ------------------------------------------------------------------------- */
 
-/* The attributes are for the queue pairs of requests. 0, or -1 and errno. */
+/* attr is for the queue pairs of requests. Returns 0, or -1 with errno. */
 static int create_passive(struct rdma_cm_id *base, struct rdma_addrinfo *info, struct ibv_pd *pd,
                           const struct ibv_qp_init_attr *attr)
 {
@@ -188,7 +188,7 @@ void rdma_destroy_ep(struct rdma_cm_id *id)
 
 /* ---- rdma_get_request ----------------------------------------------------------------------- */
 
-/* The queue pair that rdma_create_ep was given attributes for. */
+/* Creates the queue pair if rdma_create_ep was given attributes. Returns 0 or errno. */
 static int equip(struct rdma_cm_id *id, const struct cm_id *listener)
 {
     struct ibv_qp_init_attr attr;

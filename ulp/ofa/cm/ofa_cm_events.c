@@ -36,7 +36,7 @@ void rdma_destroy_event_channel(struct rdma_event_channel *base)
     free(channel);
 }
 
-/* ---- Making events -------------------------------------------------------------------------- */
+/* ---- Posting events ------------------------------------------------------------------------- */
 
 struct cm_event *cm_event_new(struct cm_id *id, enum rdma_cm_event_type type, int status)
 {
@@ -51,7 +51,7 @@ struct cm_event *cm_event_new(struct cm_id *id, enum rdma_cm_event_type type, in
     return event;
 }
 
-/* On iWARP the length is that of the data. */
+/* On iWARP the program sees the length of the data, without `least`. */
 void cm_event_set_data(struct cm_event *event, const void *data, size_t length, size_t least)
 {
     if (length > UINT8_MAX)
@@ -66,7 +66,7 @@ void cm_event_set_data(struct cm_event *event, const void *data, size_t length, 
     event->base.param.conn.private_data_len = (uint8_t)length;
 }
 
-/* Events go to the channel that the id they count for has now. */
+/* Posts to the current channel of the id that counts the event. */
 void cm_event_post(struct cm_event *event)
 {
     struct cm_channel *channel = (struct cm_channel *)(void *)event->counted->base.channel;
@@ -83,7 +83,7 @@ void cm_tell(struct cm_id *id, enum rdma_cm_event_type type, int status)
         cm_event_post(event);
 }
 
-/* ---- Taking them ---------------------------------------------------------------------------- */
+/* ---- Getting events ------------------------------------------------------------------------- */
 
 int rdma_get_cm_event(struct rdma_event_channel *base, struct rdma_cm_event **result)
 {
@@ -119,7 +119,7 @@ int rdma_ack_cm_event(struct rdma_cm_event *base)
     return 0;
 }
 
-/* The errno of an event that says that a call has failed; 0: it has not. */
+/* Returns the errno of an event that reports a failed call; otherwise 0. */
 static int error_of(const struct rdma_cm_event *event)
 {
     if (event->event == RDMA_CM_EVENT_REJECTED)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Events of IT-API become events of rdma_cm. On the IA's thread. */
+/* Turns events of IT-API into events of rdma_cm. Runs on the IA's thread. */
 #include "cm/ofa_cm.h"
 #include "support/ofa_port.h"
 
@@ -11,7 +11,7 @@
 #define IB_REJECTED_BY_PROGRAM 28 /* statuses of InfiniBand */
 #define IB_NO_SUCH_SERVICE     8
 
-/* Fields of private data of InfiniBand. */
+/* Lengths of InfiniBand's fields for private data. */
 #define IB_REQUEST_DATA 56
 #define IB_REPLY_DATA   196
 #define IB_REJECT_DATA  148
@@ -99,7 +99,7 @@ void cm_on_connection(void *owner, const it_event_t *event, size_t data_length)
     if (id && event)
         on_connection_locked(id, &event->conn, data_length);
     else if (id)
-        id->qp = NULL; /* one that the program has named, and destroyed itself */
+        id->qp = NULL; /* the program named and destroyed it */
     (void)pthread_mutex_unlock(&cm_lock);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Ids: making and destroying them, their channel, their options. */
+/* Ids: creating and destroying them, their channels and options. */
 #include "cm/ofa_cm.h"
 #include "cm/ofa_cm_datagram.h"
 
@@ -43,7 +43,7 @@ int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **resul
     return 0;
 }
 
-/* What the id has under way ends. */
+/* Ends the id's listener or pending request. */
 static void stop(struct cm_id *id)
 {
     struct ofa_listener *listener;
@@ -62,14 +62,14 @@ static void stop(struct cm_id *id)
         (void)cm_door()->reject(request, NULL, 0);
 }
 
-/* Forgets events that nobody has taken, and waits until the others are acknowledged. */
+/* Drops the events still in the channel and waits until the others are acknowledged. */
 static void drain_events(struct cm_id *id)
 {
     struct cm_channel *channel = (struct cm_channel *)(void *)id->base.channel;
     struct cm_event *event;
 
     while ((event = ofa_fifo_remove(&channel->fifo, is_of, id)) != NULL) {
-        /* Nobody will ever hear of this request. */
+        /* The program never gets this request. */
         if (event->base.event == RDMA_CM_EVENT_CONNECT_REQUEST)
             (void)rdma_destroy_id(event->base.id);
         free(event);
@@ -101,7 +101,7 @@ int rdma_destroy_id(struct rdma_cm_id *base)
 
 /* ---- Channels ------------------------------------------------------------------------------- */
 
-/* Events that wait move along; those that the program holds are to be acknowledged first. */
+/* Moves queued events to the new channel. Waits until the program has acknowledged the others. */
 static void move_events(struct cm_id *id, struct rdma_event_channel *channel)
 {
     struct cm_channel *old = (struct cm_channel *)(void *)id->base.channel;

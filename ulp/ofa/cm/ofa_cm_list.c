@@ -8,7 +8,7 @@
 
 pthread_mutex_t cm_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static struct cm_id *ids; /* with cm_lock */
+static struct cm_id *ids; /* guarded by cm_lock */
 static uintptr_t last_serial;
 
 int cm_result(int error)

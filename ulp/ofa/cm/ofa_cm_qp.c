@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Queue pairs of ids, with the completion queues and shared receive queues that go with them. */
+/* Queue pairs of ids, with their completion queues and shared receive queues. */
 #include "cm/ofa_cm.h"
 #include "support/ofa_log.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* ---- Completion queues that the program does not bring -------------------------------------- */
+/* ---- Completion queues, if the program has none --------------------------------------------- */
 
 static void destroy_cqs(struct rdma_cm_id *id)
 {
@@ -49,7 +49,7 @@ static int create_cqs(struct rdma_cm_id *id, const struct ibv_qp_init_attr_ex *a
 
 /* ---- Queue pairs ---------------------------------------------------------------------------- */
 
-/* Attributes for a step of a queue pair of the type UD. */
+/* Fills in the attributes for a transition of a UD queue pair. */
 static void fill_datagrams(struct ibv_qp_attr *attr, int *mask)
 {
     attr->pkey_index = 0;
@@ -63,7 +63,7 @@ static void fill_datagrams(struct ibv_qp_attr *attr, int *mask)
         *mask |= IBV_QP_SQ_PSN;
 }
 
-/* To RTS, since there is no connection to wait for. */
+/* Moves a UD queue pair to RTS: it waits for no connection. */
 static void move_datagrams(struct ibv_qp *qp)
 {
     static const enum ibv_qp_state steps[] = {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS};
@@ -125,7 +125,7 @@ int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_
     int error;
 
     memset(&extended, 0, sizeof(extended));
-    memcpy(&extended, attr, sizeof(*attr)); /* begins alike */
+    memcpy(&extended, attr, sizeof(*attr)); /* the same members first */
     extended.comp_mask = IBV_QP_INIT_ATTR_PD;
     extended.pd = pd ? pd : id->pd;
     error = create_qp(id, &extended);
@@ -188,7 +188,7 @@ void rdma_destroy_srq(struct rdma_cm_id *id)
 
 /* ---- For programs that move their queue pair themselves -------------------------------------- */
 
-/* A number that no queue pair has: ibv_modify_qp leaves the connection to rdma_cm. */
+/* No queue pair has this number: with it, ibv_modify_qp leaves the connection to rdma_cm. */
 #define NUMBER_OF_CM 2
 
 static void fill_init(struct ibv_qp_attr *attr, int *mask)

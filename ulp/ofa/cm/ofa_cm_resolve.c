@@ -27,7 +27,7 @@ static void copy_address(struct sockaddr_storage *to, const struct sockaddr *fro
 
 /* ---- Binding -------------------------------------------------------------------------------- */
 
-/* The port is kept from now on, so that the program can tell others of it. 0 or errno. */
+/* Binds and reserves the port, so that the program can publish it. Returns 0 or errno. */
 static int bind_id(struct cm_id *id, const struct sockaddr *address)
 {
     struct sockaddr_storage bound;
@@ -70,7 +70,7 @@ int cm_route(const struct sockaddr *peer, struct sockaddr_storage *local)
 
     if (fd < 0)
         return errno;
-    /* A datagram socket that connects sends nothing: the route is looked up. It wants a port. */
+    /* Connecting a UDP socket sends nothing; it looks up the route. It needs a port. */
     copy_address(&with_port, peer);
     if (ofa_port_of(peer) == 0)
         ofa_port_set((struct sockaddr *)&with_port, 9);

@@ -4,7 +4,7 @@
 #include <endian.h>
 #include <string.h>
 
-/* With the version of what follows as its last octet. */
+/* The last octet is the version of the format. */
 static const unsigned char magic[16] = "itapi.ofa.sidr\0\1";
 
 enum {

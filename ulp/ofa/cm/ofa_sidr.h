@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Service IDs become numbers of queue pairs (SIDR of InfiniBand): a request goes to the port that
- * somebody listens on, by UDP, and an answer comes back. 36 octets in network order, and private
- * data.
+ * Messages that resolve a service ID to a queue pair number (InfiniBand's SIDR): a UDP request to
+ * the port of a listener, and its reply. They have 36 octets in network order, then private data.
  */
 #ifndef ITAPI_ULP_OFA_CM_OFA_SIDR_H
 #define ITAPI_ULP_OFA_CM_OFA_SIDR_H
@@ -19,7 +18,7 @@ enum cm_sidr_kind {
     CM_SIDR_REPLY = 2
 };
 
-/* As InfiniBand has them. */
+/* Values of InfiniBand. */
 enum cm_sidr_status {
     CM_SIDR_SUCCESS = 0,
     CM_SIDR_NO_SERVICE = 1,
@@ -29,17 +28,17 @@ enum cm_sidr_status {
 struct cm_sidr_message {
     enum cm_sidr_kind kind;
     uint8_t status;       /* of a reply */
-    uint64_t transaction; /* that the requester has chosen */
-    uint32_t number;      /* of the queue pair, in a reply */
+    uint64_t transaction; /* chosen by the requester */
+    uint32_t number;      /* of a reply: number of the queue pair */
     uint32_t qkey;
     const void *data;
     uint8_t length;
 };
 
-/* Returns the octets of the message. */
+/* Returns the length of the encoded message. */
 size_t cm_sidr_encode(const struct cm_sidr_message *message, unsigned char bytes[CM_SIDR_MOST]);
 
-/* False: something else. "data" points into the octets. */
+/* Returns false for other octets. message->data points into `bytes`. */
 bool cm_sidr_decode(const unsigned char *bytes, size_t length, struct cm_sidr_message *message);
 
 #endif /* ITAPI_ULP_OFA_CM_OFA_SIDR_H */

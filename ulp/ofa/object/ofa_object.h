@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The structs behind verbs objects. Each begins with the one that programs see, so that a pointer
- * to one is a pointer to the other.
+ * The structs behind verbs objects. Each begins with the struct that programs see, so that a
+ * pointer to the one can be converted to the other.
  */
 #ifndef ITAPI_ULP_OFA_OBJECT_OFA_OBJECT_H
 #define ITAPI_ULP_OFA_OBJECT_OFA_OBJECT_H
@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the devices promise (ibv_query_device). */
+/* Limits that the devices report (ibv_query_device). */
 #define OFA_MAX_QP          65536
 #define OFA_MAX_QP_WR       16384
 #define OFA_MAX_SGE         32
@@ -43,9 +43,9 @@ struct ofa_door;
 struct ofa_device {
     struct ibv_device base;
     /*
-     * Providers of rdma-core that perftest, UCX and libfabric link with (libmlx5, libefa) read a
-     * pointer to functions here and compare it with their own. It points to itself, and to nobody's
-     * functions.
+     * perftest, UCX and libfabric link with providers of rdma-core (libmlx5, libefa), which read a
+     * pointer to functions here and compare it with their own. This one points to itself, so that
+     * it never matches.
      */
     void *driver;
     const struct ofa_door *door;
@@ -53,7 +53,7 @@ struct ofa_device {
     char net[32];                           /* network interface; "": all */
     __be64 guid;
     int index;
-    atomic_int users; /* lists and contexts that hold it */
+    atomic_int users; /* references: lists and contexts */
 };
 
 struct ofa_gid {
@@ -61,7 +61,7 @@ struct ofa_gid {
     unsigned int ifindex;
 };
 
-/* For the data path, whose instructions are counted. */
+/* For the data path: tests limit its instructions. */
 #define OFA_INLINE __attribute__((always_inline)) inline
 
 /* ---- Contexts ------------------------------------------------------------------------------- */
@@ -77,8 +77,8 @@ struct ofa_socket; /* datagram/ofa_socket.h */
 struct ofa_port_block {
     struct ofa_port_block *next;
     uint16_t port;  /* host byte order */
-    int socket;     /* that keeps the port while nobody listens there */
-    bool datagrams; /* the port of UDP is ours, too */
+    int socket;     /* reserves the port while there is no listener */
+    bool datagrams; /* the UDP port is reserved, too */
     it_listen_handle_t listener;
     unsigned int used;
     unsigned int next_place;
@@ -88,33 +88,32 @@ struct ofa_port_block {
 struct ofa_context {
     struct verbs_context verbs;
     struct ofa_context *next; /* in the list of link/ofa_fork.c */
-    bool frozen;              /* with its lock: the process forks just now */
+    bool frozen;              /* guarded by the list's lock: the process is forking */
     struct ofa_device *device;
     struct ofa_fifo async;
-    bool was_up; /* the port, when the context was opened; the adapter tells of later changes */
+    bool was_up; /* state of the port when the context was opened; later changes are events */
 
-    pthread_mutex_t open_lock;  /* opening the adapter, listen points; callbacks never take it */
-    _Atomic(it_ia_handle_t) ia; /* NULL: nobody has needed one yet */
+    pthread_mutex_t open_lock; /* for opening the adapter and listen points; no callback takes it */
+    _Atomic(it_ia_handle_t) ia; /* NULL: none was needed so far */
 
-    pthread_mutex_t lock; /* links, numbers, counts of events; callbacks take it */
+    pthread_mutex_t lock; /* guards links, numbers, event counts; callbacks take it */
     it_evd_handle_t connection_evd;
-    it_evd_handle_t request_evd; /* of connections by hand */
-    it_evd_handle_t
-        knock_evd; /* of link/ofa_knock.c, and its completions, of which there are none */
+    it_evd_handle_t request_evd; /* for connections by hand */
+    it_evd_handle_t knock_evd;   /* for link/ofa_knock.c; .knock_cq never gets a completion */
     it_evd_handle_t knock_cq;
     void (*on_knocked)(struct ofa_context *context, const struct ofa_knock_answer *answer);
     it_evd_handle_t affiliated_evd;
     it_evd_handle_t unaffiliated_evd;
     it_pz_handle_t nobody_pz;
-    it_lmr_handle_t nobody_lmr; /* no request may use it: stands for keys that name nothing */
+    it_lmr_handle_t nobody_lmr; /* grants no access; replaces unknown keys */
     struct itx_features features;
     struct ofa_port_block *blocks;
 
-    /* While a datagram is copied: no region goes. Before ofa_cq.lock, behind all others. */
+    /* Held while a datagram is copied, so that no region is freed. Taken before ofa_cq.lock. */
     pthread_mutex_t datagram_lock;
     struct ofa_socket *sockets;
 
-    struct ofa_key *keys; /* a table, which has a lock of its own */
+    struct ofa_key *keys; /* a table with a lock of its own */
     struct ofa_key_table *key_table;
     atomic_uint children; /* objects that keep the context busy */
 };
@@ -129,14 +128,14 @@ static inline struct ofa_context *ofa_context_of(struct ibv_context *context)
 
 struct ofa_pd {
     struct ibv_pd base;
-    struct ofa_pd *parent; /* of a parent domain: the one that it stands for */
+    struct ofa_pd *parent; /* of a parent domain: its protection domain */
     it_pz_handle_t pz;
     atomic_uint children;
 };
 
 struct ofa_mr {
     struct ibv_mr base;
-    it_lmr_handle_t lmr; /* NULL: of no bytes */
+    it_lmr_handle_t lmr; /* NULL: a region of length 0 */
     uint64_t iova;
     unsigned int access;
     atomic_uint windows;
@@ -145,7 +144,7 @@ struct ofa_mr {
 struct ofa_mw {
     struct ibv_mw base;
     it_rmr_handle_t rmr;
-    struct ofa_mr *mr; /* it is bound to */
+    struct ofa_mr *mr; /* the region it is bound to */
 };
 
 /* ---- Completion queues ---------------------------------------------------------------------- */
@@ -168,7 +167,7 @@ enum ofa_arming {
 
 struct ofa_cq;
 
-/* Moves what no thread of IT-API moves; "armed": its program may go to sleep. */
+/* Makes progress that no thread of IT-API makes. armed: the program may go to sleep. */
 typedef void (*ofa_progress)(struct ofa_cq *cq, bool armed);
 
 struct ofa_cq {
@@ -177,35 +176,35 @@ struct ofa_cq {
         struct ibv_cq_ex ex;
     };
     it_evd_handle_t evd;
-    atomic_uint children;           /* queue pairs; a pair with one CQ for both counts twice */
-    ofa_progress progress_before;   /* while .progress is that of link/ofa_fork.c */
-    _Atomic(ofa_progress) progress; /* of datagrams; NULL: no queue pair has any */
+    atomic_uint children;           /* queue pairs; one that uses the CQ for both counts twice */
+    ofa_progress progress_before;   /* saved while .progress is the function of link/ofa_fork.c */
+    _Atomic(ofa_progress) progress; /* of datagrams; NULL: there are none */
 
-    struct ofa_spin lock; /* what follows */
+    struct ofa_spin lock; /* guards what follows */
     enum ofa_arming armed;
     bool has_callback;
-    uint32_t idle;                /* polls in vain, since one that was not */
+    uint32_t idle;                /* empty polls in a row */
     struct ofa_completion *stash; /* a ring */
     uint32_t stash_room;
     uint32_t stash_first;
     uint32_t stash_count;
-    struct ofa_completion *parked; /* whose peer is gone: queue/ofa_park.h */
+    struct ofa_completion *parked; /* flushed because the peer is gone: queue/ofa_park.h */
     uint32_t parked_room;
     uint32_t parked_count;
-    uint32_t delivered; /* events that ibv_get_cq_event has given out */
+    uint32_t delivered; /* events returned by ibv_get_cq_event */
     struct ibv_wc current;
 
-    struct ofa_timer look;    /* for what is parked */
-    uint32_t async_delivered; /* with ofa_context.lock */
+    struct ofa_timer look;    /* for parked completions */
+    uint32_t async_delivered; /* guarded by ofa_context.lock */
 };
 
 /* ---- Queue pairs ---------------------------------------------------------------------------- */
 
 struct ofa_shared; /* datagram/ofa_shared.h */
 
-/* Of which type the queue pairs of an S-RQ are. */
+/* Type of the queue pairs that use an S-RQ. */
 enum ofa_srq_use {
-    OFA_SRQ_UNUSED, /* there has been none so far */
+    OFA_SRQ_UNUSED, /* none so far */
     OFA_SRQ_STREAMS,
     OFA_SRQ_DATAGRAMS
 };
@@ -214,50 +213,50 @@ struct ofa_srq {
     struct ibv_srq base;
     it_srq_handle_t srq;
     _Atomic(enum ofa_srq_use) use;
-    struct ofa_shared *shared; /* receives that are not in "srq" */
+    struct ofa_shared *shared; /* receives that are not in .srq */
     struct ofa_pd *pd;
     uint32_t max_wr;
     uint32_t max_sge;
     atomic_uint limit;
     atomic_uint children;
-    uint32_t delivered_events; /* with ofa_context.lock */
+    uint32_t delivered_events; /* guarded by ofa_context.lock */
 };
 
-/* Hears of the events of a queue pair's connection, with ofa_context.lock held. */
+/* Called for each event of a queue pair's connection, with ofa_context.lock held. */
 typedef void (*ofa_link_handler)(void *owner, const it_event_t *event, size_t data_length);
 
 enum ofa_link_state {
     OFA_LINK_IDLE,
     OFA_LINK_AWAITED,    /* by hand: the peer connects */
-    OFA_LINK_ASKING,     /* by hand: somebody has connected; is it the peer? */
+    OFA_LINK_ASKING,     /* by hand: checks whether a request comes from the peer */
     OFA_LINK_CONNECTING, /* an attempt or an accept is under way */
     OFA_LINK_UP,
     OFA_LINK_DOWN
 };
 
-/* What somebody who connects to a port of numbers wants. */
+/* The purpose of a request to a port of queue pair numbers. */
 enum ofa_greeting_kind {
     OFA_GREETING_CONNECT,
-    OFA_GREETING_KNOCK, /* that the other end connects */
-    OFA_GREETING_ASK    /* to know whether the other end is connecting with this nonce */
+    OFA_GREETING_KNOCK, /* asks the other end to connect */
+    OFA_GREETING_ASK    /* asks whether the other end is connecting with this nonce */
 };
 
-/* What the two ends of a connection by hand tell each other (link/ofa_greeting.h). */
+/* The private data of requests by hand (link/ofa_greeting.h). */
 struct ofa_greeting {
     uint8_t kind; /* enum ofa_greeting_kind */
     uint8_t type; /* of the queue pair: enum ibv_qp_type */
     uint32_t to_number;
     uint32_t from_number;
-    uint32_t to_psn;   /* that the other end begins with, as far as this one knows */
-    uint32_t from_psn; /* that this end begins with */
+    uint32_t to_psn;   /* first PSN of the other end, as this end knows it */
+    uint32_t from_psn; /* first PSN of this end */
     uint64_t nonce;
 };
 
 #define OFA_EARLY_MOST 8
 
-/* What a peer has asked for before the queue pair was ready (link/ofa_early.h). */
+/* A request that arrived before the queue pair was ready (link/ofa_early.h). */
 struct ofa_early {
-    it_cn_est_identifier_t request; /* 0: a knock, which is answered already */
+    it_cn_est_identifier_t request; /* 0: a knock, which was answered already */
     it_net_addr_t source;
     struct ofa_greeting greeting;
 };
@@ -274,31 +273,30 @@ struct ofa_link {
     void *owner;
     bool moves; /* the connection moves the queue pair to RTS */
     uint64_t nonce;
-    struct ofa_early asked; /* OFA_LINK_ASKING: the request in question */
+    struct ofa_early asked; /* with OFA_LINK_ASKING: the request being checked */
     struct ofa_early_list requests;
     struct ofa_early_list knocks;
 };
 
-/* A request that waits for the connection. */
+/* A posted request that waits for the connection. */
 struct ofa_held {
     struct ofa_held *next;
     struct ibv_send_wr wr;
-    struct ibv_sge sge[]; /* and what is inline */
+    struct ibv_sge sge[]; /* then the inline data */
 };
 
 struct ofa_slot;      /* qp/ofa_wr.c */
 struct ofa_datagrams; /* datagram/ofa_datagram.h */
 
-/* Requests by ibv_wr_*, since ibv_wr_start. */
+/* Requests posted by ibv_wr_* since ibv_wr_start. */
 struct ofa_batch {
-    struct ofa_slot
-        *start; /* those after it, up to "last"; NULL: the queue pair does not have it */
+    struct ofa_slot *start; /* the batch: slots after this one, up to .last; NULL: not supported */
     struct ofa_slot *last;
-    int error;  /* the first; then nothing is posted */
-    int placed; /* not 0: inline data are in the queue pair's room already, those of the first */
+    int error;  /* the first error; then nothing is posted */
+    int placed; /* not 0: the first request's inline data are in the queue pair's room */
 };
 
-/* Beside the flags of ibv_send_wr. */
+/* Flags besides those of ibv_send_wr. */
 #define OFA_EACH_REQUEST 0x80000000u
 #define OFA_UNRELIABLE   0x40000000u
 
@@ -307,40 +305,40 @@ struct ofa_qp {
         struct ibv_qp base;
         struct ibv_qp_ex ex;
     };
-    it_ep_handle_t ep;               /* NULL: of the type UD */
-    it_ep_handle_t send_ep;          /* of requests: the same, unless it is its own peer */
-    struct ofa_datagrams *datagrams; /* NULL: of another type */
-    uint32_t every_flags;            /* that stand beside those of each request */
-    bool parks;                      /* as InfiniBand: the end of the peer leaves receives alone */
-    atomic_int state;                /* enum ibv_qp_state; base.state is what programs read */
-    _Atomic(uint64_t) give_up_ns;    /* when a request fails whose peer is gone; 0: none is known */
+    it_ep_handle_t ep;               /* NULL: a UD queue pair */
+    it_ep_handle_t send_ep;          /* for requests: .ep, unless the queue pair is its own peer */
+    struct ofa_datagrams *datagrams; /* of a UD queue pair; otherwise NULL */
+    uint32_t every_flags;            /* added to the flags of each request */
+    bool parks;                      /* like InfiniBand: receives outlive the connection */
+    atomic_int state;                /* enum ibv_qp_state; programs read base.state */
+    _Atomic(uint64_t) give_up_ns; /* when requests to a peer that is gone fail; 0: no such peer */
 
-    struct ofa_spin post_lock;   /* the order of requests, and what follows */
-    bool holding;                /* a request does not go straight to the EP */
-    bool connected;              /* it may, as soon as the queue pair is in RTS */
-    bool suspended;              /* since a fork: the connection is nobody's so far */
-    uint32_t inline_places;      /* one more than requests fit */
-    unsigned char *inline_room;  /* of so many places; NULL: not needed so far */
-    unsigned char *inline_place; /* the next; NULL: there is no room */
+    struct ofa_spin post_lock;   /* guards the order of requests and what follows */
+    bool holding;                /* requests are held, not posted to the EP */
+    bool connected;              /* requests may be posted once the queue pair is in RTS */
+    bool suspended;              /* after a fork: no process has claimed the connection yet */
+    uint32_t inline_places;      /* one more than the depth of the send queue */
+    unsigned char *inline_room;  /* memory of these places; NULL: not needed so far */
+    unsigned char *inline_place; /* the next place; NULL: there is no room */
     unsigned char *inline_end;
     it_lmr_handle_t inline_lmr;
     struct ofa_held *held_first;
     struct ofa_held *held_last;
     uint32_t held_count;
-    enum ibv_wc_status refuses; /* status of the next request that would be held; SUCCESS: it is */
+    enum ibv_wc_status refuses; /* status for requests instead of holding them; SUCCESS: hold */
     struct ofa_batch batch;
 
-    struct ofa_kinds kinds; /* has a lock of its own */
+    struct ofa_kinds kinds; /* with a lock of its own */
     struct ofa_context *context;
     struct ofa_cq *send_cq;
     struct ofa_cq *recv_cq;
     struct ofa_pd *pd;
     struct ofa_srq *srq;
     struct ofa_link link;
-    pthread_mutex_t modify_lock; /* state and attributes */
+    pthread_mutex_t modify_lock; /* guards state and attributes */
     struct ibv_qp_attr attr;
     struct ibv_qp_cap cap;
-    uint32_t delivered_events; /* asynchronous ones; with ofa_context.lock */
+    uint32_t delivered_events; /* asynchronous ones; guarded by ofa_context.lock */
     bool by_cm;                /* rdma_cm connects it */
 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Places in the table, first to last. */
+/* The order of entries in the table. */
 enum rank {
     RANK_DEFAULT,
     RANK_IPV4,
@@ -30,10 +30,10 @@ static void map(union ibv_gid *gid, struct in_addr address)
     memcpy(&gid->raw[12], &address, sizeof(address));
 }
 
-/* The address from which this host would speak to the world; false: it would not. */
+/* Gets the source address of the default route. Returns false if there is none. */
 static bool default_address(struct in_addr *address)
 {
-    /* Nothing is sent to it: the route is looked up. */
+    /* Connecting sends nothing; it looks up the route. */
     struct sockaddr_in world = {.sin_family = AF_INET, .sin_port = htons(9)};
     socklen_t length = sizeof(world);
     int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -149,7 +149,7 @@ bool ofa_gid_address(const struct ofa_device *device, const struct ibv_ah_attr *
         memcpy(&address->sin6_addr, vector->grh.dgid.raw, sizeof(address->sin6_addr));
         return !IN6_IS_ADDR_UNSPECIFIED(&address->sin6_addr);
     }
-    /* By LID: a neighbour, whose address begins like the own. */
+    /* A LID: the low 16 bits of an address that begins like this host's. */
     if (ofa_gid_table(device, table) == 0)
         return false;
     memcpy(&address->sin6_addr, table[0].gid.raw, sizeof(address->sin6_addr));
