@@ -10,7 +10,7 @@
 #include <string.h>
 
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic(struct exs_adapter *) opened; /* set with open_lock */
+static _Atomic(struct exs_adapter *) opened; /* written with open_lock held */
 static struct exs_adapter adapter;
 
 static int errno_of(it_status_t status)

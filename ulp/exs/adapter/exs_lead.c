@@ -24,29 +24,29 @@ enum {
     SERVICE
 };
 
-static it_evd_handle_t aevd; /* these two do not change once it is open */
+static it_evd_handle_t aevd; /* both immutable once the adapter is open */
 static it_evd_handle_t kick_evd;
 static pthread_t service;
 
 static _Atomic int leader;
-static _Atomic unsigned turns; /* of threads of the program */
+static _Atomic unsigned turns; /* times that threads of the program have taken the lead */
 static _Atomic unsigned vain;
-static _Atomic bool asleep; /* the leader, in the AEVD */
-static _Atomic bool stop;   /* SERVICE is asked to */
-static _Atomic bool parked; /* the library's thread waits for the end of a turn */
-static _Atomic bool handed; /* it has been given the lead */
+static _Atomic bool asleep; /* the leader sleeps in the AEVD */
+static _Atomic bool stop;   /* SERVICE shall give up the lead */
+static _Atomic bool parked; /* the library's thread waits for the lead */
+static _Atomic bool handed; /* the lead has been given to the library's thread */
 static sem_t service_wake;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* innermost; guards the lists */
 static struct exs_sleeper *candidates;
 static _Atomic unsigned candidate_count;
-static struct exs_errand *errands; /* the last one first */
+static struct exs_errand *errands; /* newest first */
 static _Atomic bool any_errand;
 
-/* The leader wakes, or does not fall asleep. */
+/* Wakes the leader, or keeps it from falling asleep. */
 static void kick(void)
 {
-    /* Is the queue full it will do so anyway. */
+    /* If the queue is full, its events wake the leader anyway. */
     (void)it_evd_post_se(kick_evd, NULL);
 }
 
@@ -113,7 +113,7 @@ void exs_lead_errand(struct exs_errand *errand)
         kick();
 }
 
-/* In the order in which they came. */
+/* Runs the errands in the order in which they were added. */
 static bool run_errands(void)
 {
     struct exs_errand *list = NULL;
@@ -164,12 +164,13 @@ static bool take_events(void)
 }
 
 /*
- * The library below looks at its sockets when there is no event. Completions of our own Sends may
- * come in such a number that there is always one.
+ * uiwarp reads its sockets only when it finds the EVDs empty. Completions of this side's Sends may
+ * be so frequent that they never are. So after LOOKLESS rounds with events this function asks a
+ * second time.
  */
 bool exs_lead_poll(void)
 {
-    static unsigned without_a_look; /* the leader's */
+    static unsigned without_a_look; /* used by the leader only */
 
     if (!take_events()) {
         without_a_look = 0;
@@ -182,7 +183,10 @@ bool exs_lead_poll(void)
     return true;
 }
 
-/* Who wants something of the leader says so first, and then looks whether it is asleep. */
+/*
+ * A thread that needs the leader first publishes its request and then checks whether the leader
+ * sleeps.
+ */
 static bool is_needed(void)
 {
     return atomic_load(&any_errand) || (atomic_load(&leader) == SERVICE && atomic_load(&stop));
@@ -272,7 +276,7 @@ static void delist(void *argument)
     (void)pthread_mutex_unlock(&lock);
 }
 
-/* The sanitizer's marks in the frames that a cancelled thread leaves would stay. */
+/* AddressSanitizer would keep its marks for the stack frames that a cancelled thread leaves. */
 static void leave_frames(void *unused)
 {
     (void)unused;
@@ -343,7 +347,7 @@ static void lead(void)
     exs_lead_give();
 }
 
-/* The same thread has led for a while, or sleeps in the lead. */
+/* A thread of the program has led for a while, or sleeps in the lead. */
 static void park(void)
 {
     atomic_store(&parked, true);
@@ -385,7 +389,7 @@ static void *serve(void *unused)
     return NULL;
 }
 
-/* Signals of the process are for the program's threads. */
+/* The thread blocks all signals, so that signals to the process go to the program's threads. */
 int exs_lead_start(it_evd_handle_t all, it_evd_handle_t kicks)
 {
     sigset_t every;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who does the work of connections: one thread at a time, the leader. A thread of the program that
- * waits leads, so a transfer changes no thread; the library's own thread leads when none has waited
- * for a millisecond. The leader may do what others must not see half done: free connections.
+ * The lead: one thread at a time, the leader, does the work of all connections. A thread of the
+ * program that waits takes the lead, so a transfer needs no thread switch. The library's own thread
+ * leads when no thread has waited for a millisecond. Work that other threads must not see half
+ * done, such as freeing connections, is left to the leader.
  */
 #ifndef ITAPI_ULP_EXS_ADAPTER_EXS_LEAD_H
 #define ITAPI_ULP_EXS_ADAPTER_EXS_LEAD_H
@@ -16,12 +17,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Takes events of an EVD that belongs to the adapter's AEVD and has this as consumer context. */
+/*
+ * Takes the events of one EVD, which belongs to the adapter's AEVD and has this as its consumer
+ * context.
+ */
 struct exs_source {
     void (*take)(struct exs_source *source, const it_event_t *events, size_t count);
 };
 
-/* What the leader does once there are no events any more. */
+/* Work for the leader, which does it when there are no events any more. */
 struct exs_errand {
     void (*run)(struct exs_errand *errand);
     struct exs_errand *next;
@@ -31,47 +35,54 @@ struct exs_errand {
 struct exs_sleeper {
     sem_t wake;
     _Atomic bool leads; /* it sleeps as the leader */
-    bool candidate;     /* with the candidates' lock, as the next */
+    bool candidate;     /* it is in the list of candidates; guarded by that list's lock */
     struct exs_sleeper *next;
 };
 
-/* With the adapter's opening. 0 or errno. */
+/* Called when the adapter opens. Returns 0 or errno. */
 int exs_lead_start(it_evd_handle_t aevd, it_evd_handle_t kick_evd);
 
 /*
- * False: another one leads, or nothing is open. If that is the library's thread it is asked to
- * stop, unless this caller will not wait anyway and has not come often.
+ * Takes the lead. Returns false if another thread leads, or nothing is open. If the library's
+ * thread leads, it is asked to stop, unless this caller is not going to wait and has seldom come.
  */
 bool exs_lead_take(bool waits);
-/* A sleeper that waits for the lead has it next. To be called by the leader, as all below. */
+/*
+ * Gives the lead to a sleeper that waits for it. Only the leader may call this and the functions
+ * below.
+ */
 void exs_lead_give(void);
-/* Nothing happens: the library's thread goes on. */
+/* Gives up the lead while nothing happens: the library's thread takes it. */
 void exs_lead_leave(void);
 
-/* Takes the events that there are. True: there were some. */
+/* Takes the queued events. Returns true if there were any. */
 bool exs_lead_poll(void);
-/* The same, but sleeps until there are some. 0, EINTR, ETIMEDOUT, or EIO: the IA has failed. */
+/*
+ * The same, but sleeps until there are events. Returns 0, EINTR, ETIMEDOUT, or EIO if the IA has
+ * failed.
+ */
 int exs_lead_sleep(uint64_t most_us);
 
 /* ---- From any thread ------------------------------------------------------------------------ */
 
 void exs_sleeper_start(struct exs_sleeper *sleeper);
-/* Wakes the thread, or has it not fall asleep the next time. */
+/* Wakes the thread, or keeps it from falling asleep the next time. */
 void exs_sleeper_wake(struct exs_sleeper *sleeper);
 /*
- * Sleeps until it is woken; one who would lead also until the lead is free. UINT64_MAX: no limit. A
- * cancellation point, if cancel, a state of cancellation, says so. 0, EINTR or ETIMEDOUT.
+ * Sleeps until the sleeper is woken; with would_lead also until the lead is free. UINT64_MAX: no
+ * limit. A cancellation point if the cancellation state cancel allows it. Returns 0, EINTR or
+ * ETIMEDOUT.
  */
 int exs_sleeper_sleep(struct exs_sleeper *sleeper, uint64_t until_ns, bool would_lead, int cancel);
-/* The same for the leader. */
+/* The same for the leader, which goes on taking events. */
 int exs_sleeper_lead(struct exs_sleeper *sleeper, uint64_t most_us);
 
-/* A cancellation point, if the state says so. */
+/* A cancellation point if the cancellation state cancel allows it. */
 void exs_test_cancel(int cancel);
 
 void exs_lead_errand(struct exs_errand *errand);
 
-/* Processors of the library's thread. 0 or errno. */
+/* Pins the library's thread to these processors. Returns 0 or errno. */
 int exs_lead_pin(const cpu_set_t *cpus);
 
 void exs_lead_forget(void);

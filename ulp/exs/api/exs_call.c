@@ -26,7 +26,7 @@ int exs_api_leave(int cancel, int error)
 
 /* ---- Objects -------------------------------------------------------------------------------- */
 
-/* As many as were ever outstanding at once: after a while no call needs the heap. */
+/* Never shrinks: once there are as many as are outstanding at one time, no call needs the heap. */
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER; /* guards pool and serials */
 static struct exs_call *pool;
 static uint64_t serials;
@@ -148,7 +148,7 @@ void exs_call_end(struct exs_call *call, int error, size_t moved, size_t lost)
     call->event.exs_evt_errno = error;
     if (call->finish)
         call->finish(call, moved, lost);
-    /* The program may take its memory back with the event. */
+    /* With the event the program may reuse its memory. */
     release(call);
     if (exs_completion_tell(&call->completion, &call->event))
         give_object(call);
@@ -187,7 +187,7 @@ void exs_call_abandon(void *argument)
             give_object(call);
         return;
     }
-    /* The memory of the call may be the thread's stack. */
+    /* The call's memory may be on the cancelled thread's stack. */
     call->cancel(call->event.exs_evt_socket, call->serial);
     exs_completion_await(&call->completion, &wait);
     give_object(call);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A started call, from the check of its arguments to its event: what the floors below need to know
- * of it (its request), where its end is told, and what the event says.
+ * A started call, from the check of its arguments to its event: its request for the floors below,
+ * where its end is reported, and the event.
  */
 #ifndef ITAPI_ULP_EXS_API_EXS_CALL_H
 #define ITAPI_ULP_EXS_API_EXS_CALL_H
@@ -21,29 +21,32 @@ struct exs_polling;
 struct exs_call {
     struct exs_request request; /* its context is this call */
     struct exs_completion completion;
-    struct exs_memory own; /* of this call alone */
+    struct exs_memory own; /* memory registered for this call only */
     struct exs_timer timer;
-    uint64_t serial; /* of all calls only this one has it */
+    uint64_t serial; /* unique among all calls */
     int flags;
     int wait; /* with EXS_BLOCK: EXS_WAIT_ */
-    /* The thread that waits is cancelled: has the call end soon. NULL: it may go on without. */
+    /*
+     * Called when the waiting thread is cancelled: makes the call end soon. NULL: the call may go
+     * on.
+     */
     void (*cancel)(int fd, uint64_t serial);
     exs_event_t event;
-    /* Adds to the event what is known at the end only; may be NULL. */
+    /* Adds to the event what is known only at the end; may be NULL. */
     void (*finish)(struct exs_call *call, size_t moved, size_t lost);
-    /* Gives back what else belongs to a call that does not start; may be NULL. */
+    /* Releases what else belongs to a call that does not start; may be NULL. */
     void (*discard)(struct exs_call *call);
     socklen_t address_length;
-    struct exs_memory **pieces; /* registrations of several pieces; NULL: one that is none */
+    struct exs_memory **pieces; /* registrations of several pieces; NULL entries: unregistered */
     size_t piece_count;
-    void *copy;   /* what several pieces of memory hold or will hold */
-    bool packets; /* of a message: the socket has packets */
+    void *copy;   /* the contents of several pieces of memory, to send or received */
+    bool packets; /* of a message: the socket is SOCK_SEQPACKET */
     struct exs_polling *polling;
     struct exs_file *file;
     struct exs_call *next_free;
 };
 
-/* What a function of the API was called with, as far as it is the same in all. */
+/* The arguments that are common to the functions of the API. */
 struct exs_start {
     int type; /* EXS_EVT_ */
     int fd;
@@ -53,36 +56,37 @@ struct exs_start {
 };
 
 /*
- * Cancellation of threads is disabled while the library works: for every function of the API that
- * may reach a cancellation point of the system.
+ * Disables cancellation of the thread while the library works. Every function of the API that may
+ * reach a cancellation point of the system calls it.
  */
 int exs_api_enter(void);
-/* Sets errno unless error is 0; then -1. */
+/* Sets errno and returns -1, unless error is 0. */
 int exs_api_leave(int cancel, int error);
 
-/* exs_init has been called in this process. */
+/* Returns true if exs_init has been called in this process. */
 bool exs_api_ready(void);
 
-/* A call that has not started yet; 0 or errno. */
+/* Creates a call that has not started yet. Returns 0 or errno. */
 int exs_call_new(const struct exs_start *start, struct exs_call **new);
-/* It does not start. */
+/* Frees a call that does not start. */
 void exs_call_drop(struct exs_call *call);
-/* The end: gives everything back and tells the event. */
+/* Ends the call: releases everything and reports the event. */
 void exs_call_end(struct exs_call *call, int error, size_t moved, size_t lost);
 
 /*
- * What the function returns once the call has started, or could not (error). Waits with EXS_BLOCK;
- * otherwise the call may be over, so it is not looked at. The counterpart of exs_api_enter.
+ * Returns the result of the API function once the call has started, or failed to start (error).
+ * Waits with EXS_BLOCK; otherwise it does not access the call, which may already have ended. The
+ * counterpart of exs_api_enter.
  */
 ssize_t exs_call_return(int cancel, int flags, struct exs_call *call, int error);
 
-/* The thread is cancelled while it waits for the call: cancels that, too, and waits for its end. */
+/* The waiting thread is being cancelled: cancels the call too, and waits for its end. */
 void exs_call_abandon(void *call);
 
 /* In the child after fork. */
 void exs_calls_forget(void);
 
-/* Ends the call of this serial with error, if it is still there. */
+/* Ends the call with this serial number with error, if it still exists. */
 void exs_call_expire(int fd, uint64_t serial, int error);
 
 #endif /* ITAPI_ULP_EXS_API_EXS_CALL_H */

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-/* Pieces of files are ended with the rest, but do not count: their files do. */
+/* Pieces of files are cancelled with the others but not counted: their files are. */
 struct chosen {
     bool all;
     exs_ahandle_t ahandle;

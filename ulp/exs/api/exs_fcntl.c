@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Settings of a socket, by exs_fcntl. */
+/* exs_fcntl: the settings of a socket. */
 #include "adapter/exs_adapter.h"
 #include "adapter/exs_lead.h"
 #include "api/exs_call.h"
@@ -37,7 +37,7 @@ int exs_settings_stream_buffer(struct exs_socket *socket, size_t octets)
 
 /* ---- The processor of the library's thread -------------------------------------------------- */
 
-/* To one that the process may use, or to all of them. */
+/* Pins the library's thread to a processor that the process may use, or unpins it. */
 static int pin(int cpu)
 {
     cpu_set_t cpus;
@@ -55,12 +55,12 @@ static int pin(int cpu)
 
 /* ---- Settings ------------------------------------------------------------------------------- */
 
-/* The commands of one setting stand side by side: SET is odd, GET follows. */
+/* The commands of one setting are neighbours: SET is odd, and GET follows. */
 struct setting {
     size_t offset; /* of an int in struct exs_options */
     int least;
     int greatest;
-    int type; /* of socket; 0: both */
+    int type; /* socket type; 0: both types */
 };
 
 static const struct setting settings[] = {

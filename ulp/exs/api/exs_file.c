@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * exs_sendfile: elements become pieces. A piece of memory is sent as it is; a piece of a file is
- * read into a buffer of the call first, so that a file that is cut meanwhile is a short read and no
- * signal. The calling thread starts the first piece, which takes credit and place. With EXS_BLOCK
- * it reads on, otherwise a thread of the call does, while earlier pieces are under way.
+ * exs_sendfile: elements are sent in pieces. A piece of memory is sent from where it is. A piece of
+ * a file is first read into a buffer of the call, so that truncating the file causes a short read
+ * and no signal. The calling thread starts the first piece, which takes the credit and the place in
+ * the order. While earlier pieces are under way, the caller reads on with EXS_BLOCK, otherwise a
+ * thread of the call does.
  */
 #include "api/exs_file.h"
 
@@ -33,16 +34,16 @@ struct exs_file {
     struct exs_socket *socket; /* counted */
     struct exs_file_parts parts;
     size_t chunk;
-    size_t count; /* pieces in use: a packet may be large, so one at a time */
+    size_t count; /* pieces in use; 1 for packets, which may be large */
     char *area;   /* the buffers */
     struct exs_memory own;
-    struct exs_memory *memory; /* the area's */
+    struct exs_memory *memory; /* registration of the area */
     bool started;
 
-    pthread_mutex_t lock;       /* inside of the socket's; guards all below */
-    struct exs_sleeper sleeper; /* who reads on */
-    bool sleeps;                /* it is to be woken */
-    size_t users;               /* pieces under way, and the thread that starts them */
+    pthread_mutex_t lock;       /* taken inside the socket's lock; guards the members below */
+    struct exs_sleeper sleeper; /* the thread that reads on */
+    bool sleeps;                /* that thread sleeps and must be woken */
+    size_t users;               /* pieces under way, plus the thread that starts them */
     uint64_t moved;
     int error;
     struct piece pieces[PIECES];
@@ -132,7 +133,7 @@ static int create(struct exs_call *call, exs_xferfile_t *vector, size_t count, b
     return 0;
 }
 
-/* Nobody uses it any more: all pieces are over, and no more are started. */
+/* Ends the call: no piece is under way, and no more are started. */
 static void end(struct exs_file *file)
 {
     struct exs_socket *socket = file->socket;
@@ -142,7 +143,10 @@ static void end(struct exs_file *file)
     call->event.exs_evt_union.exs_evt_xferfile.exs_evt_length = file->moved;
     exs_socket_enter(socket);
     destroy(file);
-    /* Its event comes before those of sends behind it. With the lock no other call is this one. */
+    /*
+     * Its event must come before those of later sends. Under the lock no other call has this
+     * memory.
+     */
     exs_call_end(call, error, 0, 0);
     exs_transfer_send_over(socket, call);
     exs_socket_leave(socket);
@@ -210,7 +214,7 @@ static bool find_piece(void *argument, bool sleeps)
     return over;
 }
 
-/* A piece that is free, once there is one; NULL: the call has failed. */
+/* Waits for a free piece and returns it; NULL: the call has failed. */
 static struct piece *await_piece(struct exs_file *file, int cancel)
 {
     const struct exs_wait wait = {
@@ -222,7 +226,7 @@ static struct piece *await_piece(struct exs_file *file, int cancel)
     return search.found;
 }
 
-/* With the socket's lock: one that is cancelled from now on has its pieces cancelled, too. */
+/* Called with the socket's lock: a call that is cancelled later also has this piece cancelled. */
 static int error_of(struct exs_file *file)
 {
     int error;
@@ -233,7 +237,7 @@ static int error_of(struct exs_file *file)
     return error;
 }
 
-/* The next part of the elements becomes this piece. With the last one the call is over. */
+/* Fills the piece with the next part of the elements. With the last one the call is complete. */
 static int fill(struct exs_file *file, struct piece *piece)
 {
     struct exs_file_part part;
@@ -282,7 +286,7 @@ static void read_on(struct exs_file *file, int cancel)
         leave(file, 0);
 }
 
-/* The thread is cancelled while it waits for a piece. */
+/* Cleanup of a thread that is cancelled while it waits for a piece. */
 static void read_no_more(void *argument)
 {
     struct exs_file *file = argument;
@@ -308,7 +312,10 @@ static void *read_there(void *argument)
     return NULL;
 }
 
-/* By a thread of its own. Signals of the process are for the program's threads. */
+/*
+ * Starts a thread for the call. It blocks all signals: those of the process are for the program's
+ * threads.
+ */
 static void start_thread(struct exs_file *file)
 {
     sigset_t all;
@@ -351,7 +358,7 @@ size_t exs_files_cancel(struct exs_socket *socket, bool all, exs_ahandle_t ahand
     return count;
 }
 
-/* The thread that waits for the call is cancelled. */
+/* Cancels the call of a waiting thread that is being cancelled. */
 static void cancel_call(int fd, uint64_t serial)
 {
     (void)pthread_mutex_lock(&files_lock);
@@ -389,8 +396,9 @@ static int check_arguments(const struct exs_socket *socket, const struct exs_sta
 }
 
 /*
- * The first piece takes credit and place. The file is read without the socket's lock. *more: there
- * are others; otherwise the call may be over.
+ * Starts the first piece, which takes the credit and the place in the order. The file is read
+ * without the socket's lock. *more: further pieces follow; if false, the call may already have
+ * ended.
  */
 static int start_file(struct exs_file *file, int cancel, bool *more)
 {
@@ -407,7 +415,7 @@ static int start_file(struct exs_file *file, int cancel, bool *more)
     return error;
 }
 
-/* With a file the call does not own the socket's count any more. */
+/* Creates the call. Once it has its file, the file owns the count of the socket. */
 static int new_file(struct exs_socket *socket, const struct exs_start *start,
                     exs_xferfile_t *vector, int count, struct exs_call **new)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Calls of exs_sendfile that are outstanding. */
+/* Outstanding calls of exs_sendfile. */
 #ifndef ITAPI_ULP_EXS_API_EXS_FILE_H
 #define ITAPI_ULP_EXS_API_EXS_FILE_H
 
@@ -10,7 +10,10 @@
 
 struct exs_socket;
 
-/* With the socket's lock: its files, all or those with this ahandle, end. How many. */
+/*
+ * Called with the socket's lock. Ends the socket's calls, all or those with this ahandle; returns
+ * how many.
+ */
 size_t exs_files_cancel(struct exs_socket *socket, bool all, exs_ahandle_t ahandle);
 
 /* In the child after fork. */

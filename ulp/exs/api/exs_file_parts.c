@@ -73,7 +73,7 @@ static int check_element(const exs_xferfile_t *from, struct exs_file_element *el
 
 /* ---- All elements --------------------------------------------------------------------------- */
 
-/* An empty element is a packet, and nothing in a stream. */
+/* An empty element is a packet, but nothing in a stream. */
 static void skip_empty(struct exs_file_parts *parts)
 {
     while (!parts->packets && parts->index < parts->count &&
@@ -122,7 +122,7 @@ bool exs_file_parts_over(const struct exs_file_parts *parts)
 
 /* ---- Parts ---------------------------------------------------------------------------------- */
 
-/* A file that ends before its time was cut. */
+/* Reads length octets. A file that ends early has been truncated. */
 static int read_all(int fd, char *buffer, size_t length, uint64_t offset)
 {
     while (length > 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The elements of exs_sendfile, one part after the other. */
+/* Splits the elements of exs_sendfile into parts. */
 #ifndef ITAPI_ULP_EXS_API_EXS_FILE_PARTS_H
 #define ITAPI_ULP_EXS_API_EXS_FILE_PARTS_H
 
@@ -11,34 +11,37 @@
 #include <stdint.h>
 
 struct exs_file_element {
-    uint64_t length; /* as of the start: a file that is shorter later was cut */
+    uint64_t length; /* at the start; a file that is shorter later was truncated */
     struct exs_memory own;
-    struct exs_memory *memory; /* of a piece of memory */
+    struct exs_memory *memory; /* registration of an element in memory */
 };
 
 struct exs_file_parts {
-    const exs_xferfile_t *vector; /* the program's */
+    const exs_xferfile_t *vector; /* owned by the program */
     struct exs_file_element *elements;
     size_t count;
-    bool packets;     /* each element is one part, also an empty one */
-    uint64_t longest; /* octets of one file */
-    size_t index;     /* what comes next */
+    bool packets;     /* each element is one part, even an empty one */
+    uint64_t longest; /* length of the longest file in octets */
+    size_t index;     /* the next element, and the offset in it */
     uint64_t offset;
-    int fd; /* of the path at index, or -1 */
+    int fd; /* descriptor of the path at index, or -1 */
 };
 
 struct exs_file_part {
     void *addr;
     size_t length;
-    struct exs_memory *memory; /* NULL: the buffer */
+    struct exs_memory *memory; /* NULL: the part is in the buffer */
 };
 
-/* 0 or errno: an element is none of a kind that can be sent. To be closed in either case. */
+/* Returns 0, or errno if an element cannot be sent. The caller must close parts in either case. */
 int exs_file_parts_open(struct exs_file_parts *parts, const exs_xferfile_t *vector, size_t count,
                         bool packets);
 void exs_file_parts_close(struct exs_file_parts *parts);
 
-/* The next part, of a file in the buffer; empty if there is none. 0, EIO or errno of open. */
+/*
+ * Gets the next part; a part of a file is read into the buffer. Gets an empty part at the end.
+ * Returns 0, EIO, or the errno of open.
+ */
 int exs_file_parts_next(struct exs_file_parts *parts, void *buffer, size_t room,
                         struct exs_file_part *part);
 bool exs_file_parts_over(const struct exs_file_parts *parts);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The start of the library, and its new start in a child. */
+/* Initialization of the library, and again in a child. */
 #include "adapter/exs_adapter.h"
 #include "api/exs_call.h"
 #include "api/exs_file.h"
@@ -9,11 +9,14 @@
 #include <errno.h>
 #include <pthread.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the start */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards initialization */
 static _Atomic bool ready;
-static bool registered; /* forget, with the system */
+static bool registered; /* forget is registered with pthread_atfork */
 
-/* The child has none of the threads, and locks may be held for ever: it begins from nothing. */
+/*
+ * In a child: the other threads are gone, and their locks may never be released. Everything starts
+ * anew.
+ */
 static void forget(void)
 {
     (void)pthread_mutex_init(&lock, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Socket options, and the names of both ends. */
+/* Socket options, and the addresses of both ends. */
 #include "api/exs_call.h"
 #include "api/exs_settings.h"
 
@@ -115,7 +115,7 @@ static int get_number(const struct exs_socket *socket, int level, int name, int 
     }
 }
 
-/* As much of the value as there is room for. */
+/* Copies as much of the value as fits. */
 static void give(const void *from, size_t size, void *value, socklen_t *length)
 {
     if (*length > size)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * exs_poll. Each socket has a watch while the call is outstanding. Whoever brings the call from
- * ARMED to OVER, be it a change of a socket, the time or a cancellation, owns it and ends it.
+ * exs_poll. Each socket has a watch while the call is outstanding. A change of a socket, the time
+ * limit or a cancellation may end the call: the one that moves it from ARMED to OVER owns it and
+ * ends it.
  */
 #include "api/exs_poll.h"
 
@@ -26,12 +27,12 @@ enum {
 struct element {
     struct exs_watch watch;
     struct exs_polling *polling;
-    struct exs_socket *socket; /* counted; NULL: left out */
+    struct exs_socket *socket; /* counted; NULL: the element is left out */
     short events;
 };
 
 struct exs_polling {
-    struct exs_polling *next; /* in the list of ARMED ones */
+    struct exs_polling *next; /* in the list of ARMED calls */
     struct exs_call *call;
     exs_pollfd_t *fds;
     size_t count;
@@ -39,7 +40,8 @@ struct exs_polling {
     struct element elements[];
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* outside of sockets' locks; guards: */
+/* Taken outside the sockets' locks; guards the list. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct exs_polling *pollings;
 
 /* ---- Readiness ------------------------------------------------------------------------------ */
@@ -53,7 +55,9 @@ static short ready_now(const struct exs_socket *socket, short events)
     return (short)ready;
 }
 
-/* True: the caller owns it now. While it is being built its builder ends it. */
+/*
+ * Returns true if the caller owns the call now. While a call is being built, its builder ends it.
+ */
 static bool hit(struct exs_polling *polling)
 {
     int state = ARMED;
@@ -65,7 +69,7 @@ static bool hit(struct exs_polling *polling)
     return false;
 }
 
-/* With the socket's lock. The end of the call needs the locks of others, so it comes later. */
+/* Called with the socket's lock. Ending the call needs other locks, so it happens later. */
 static void changed(struct exs_watch *watch)
 {
     struct element *element = (struct element *)watch; /* its first member */
@@ -87,7 +91,7 @@ static void remove_watch(struct element *element)
     *link = element->watch.next;
 }
 
-/* Leaves all sockets; what is ready, and EBADF if one has been closed. */
+/* Removes all watches; gets the number of ready elements, and EBADF if a socket was closed. */
 static int collect(struct exs_polling *polling, int *ready)
 {
     int error = 0;
@@ -145,7 +149,7 @@ static void end_request(struct exs_request *request, int error, size_t moved, si
     end(call->polling, error);
 }
 
-/* The first in the list that matches is the caller's, if there is one. */
+/* Takes ownership of the first call in the list that matches; NULL: none does. */
 static struct exs_polling *claim(bool (*match)(const struct exs_polling *, const void *),
                                  const void *key)
 {
@@ -220,7 +224,7 @@ void exs_polls_forget(void)
 
 /* ---- The start ------------------------------------------------------------------------------ */
 
-/* A watch at each socket. EBADF: one of them is none. *ready: one is ready already. */
+/* Puts a watch on each socket. Returns EBADF if one is no socket. *ready: one is ready already. */
 static int watch_all(struct exs_polling *polling, bool *ready)
 {
     for (size_t i = 0; i < polling->count; i++) {
@@ -246,7 +250,10 @@ static int watch_all(struct exs_polling *polling, bool *ready)
     return 0;
 }
 
-/* Without an object, for a caller that would wait: how many are ready; 0 also for a bad one. */
+/*
+ * Polls once without creating a call, for a caller that would wait. Returns how many are ready; 0
+ * also if a descriptor is bad.
+ */
 static int ready_at_once(exs_pollfd_t *fds, size_t count)
 {
     struct exs_socket *socket;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Calls of exs_poll that are outstanding. */
+/* Outstanding calls of exs_poll. */
 #ifndef ITAPI_ULP_EXS_API_EXS_POLL_H
 #define ITAPI_ULP_EXS_API_EXS_POLL_H
 
@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-/* Ends those with this ahandle that have the descriptor among theirs; how many. */
+/* Ends the calls with this ahandle that have the descriptor among theirs; returns how many. */
 size_t exs_polls_cancel(int fd, exs_ahandle_t ahandle);
 
 /* In the child after fork. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Queues and registrations: the checks of arguments that have nothing to do with either. */
+/* The functions of exs.h on queues and registrations; they check arguments common to all. */
 #include "api/exs_call.h"
 #include "queue/exs_queue.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Sockets around the transfer: made, named, connected, accepted, shut down, closed. */
+/* Socket calls other than transfers: create, bind, listen, accept, connect, shut down, close. */
 #include "api/exs_call.h"
 #include "socket/exs_socket_calls.h"
 
@@ -127,7 +127,7 @@ static void finish_accept(struct exs_call *call, size_t moved, size_t lost)
     result->exs_evt_addrlen = call->event.exs_evt_errno ? 0 : call->address_length;
 }
 
-/* One call for each element. */
+/* Creates one call for each element. */
 static int new_accepts(struct exs_start *start, const exs_acceptaddr_t *elements, size_t count,
                        struct exs_request **requests)
 {

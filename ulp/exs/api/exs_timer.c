@@ -10,10 +10,10 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
-static pthread_cond_t changed;                           /* on the monotonic clock */
-static struct exs_timer timers = {.next = &timers, .previous = &timers}; /* the earliest first */
-static bool running;                                                     /* the thread */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the variables below */
+static pthread_cond_t changed;                           /* waits on the monotonic clock */
+static struct exs_timer timers = {.next = &timers, .previous = &timers}; /* earliest first */
+static bool running;                                                     /* the thread runs */
 
 static void unlink_locked(struct exs_timer *timer)
 {
@@ -51,7 +51,7 @@ static void *thread_main(void *unused)
     return NULL;
 }
 
-/* Signals of the process are for the program's threads. */
+/* The thread blocks all signals: those of the process are for the program's threads. */
 static int run_locked(void)
 {
     pthread_condattr_t clock;
@@ -84,7 +84,7 @@ int exs_timer_start(struct exs_timer *timer)
     if (!running)
         error = run_locked();
     if (error == 0) {
-        /* Limits are alike, mostly: the place is near the end. */
+        /* Time limits are mostly equal, so the place is near the end. */
         before = timers.previous;
         while (before != &timers && before->at_ns > timer->at_ns)
             before = before->previous;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* exs_send and exs_recv, and messages of several pieces, which go through one copy. */
+/* exs_send and exs_recv, and messages of several pieces, which are gathered in one copy. */
 #include "api/exs_transfer_calls.h"
 
 #include "transfer/exs_transfer.h"
@@ -37,7 +37,10 @@ static void expire(int fd, uint64_t serial)
     exs_call_expire(fd, serial, ETIMEDOUT);
 }
 
-/* The socket's limit of time. It cannot be over before the caller gives the lock back. */
+/*
+ * Starts the socket's time limit for the call. It cannot expire before the caller releases the
+ * lock.
+ */
 static int set_limit(const struct exs_socket *socket, struct exs_call *call, bool receive)
 {
     uint64_t us = receive ? socket->options.recv_timeout_us : socket->options.send_timeout_us;
@@ -60,7 +63,7 @@ struct attempt {
     int error;
 };
 
-/* With the lock. */
+/* Called with the lock. */
 static void start(struct attempt *attempt)
 {
     attempt->error = set_limit(attempt->socket, attempt->call, attempt->receive);
@@ -99,7 +102,7 @@ static bool start_again(void *argument, bool sleeps)
     return attempt->error != EBUSY;
 }
 
-/* Cancelled while it waited for a credit. */
+/* Cleanup of a thread that is cancelled while it waits for a credit. */
 static void give_up(void *argument)
 {
     struct attempt *attempt = argument;
@@ -234,7 +237,7 @@ static int check_message(const exs_msghdr_t *msg, bool receive, size_t *total)
     return 0;
 }
 
-/* Registrations of several pieces are in use until the end, though only a copy is looked at. */
+/* The registrations of several pieces are in use until the end, though only a copy is sent. */
 static int take_pieces(struct exs_call *call, const exs_msghdr_t *msg, bool receive)
 {
     struct exs_memory unregistered;
@@ -298,7 +301,7 @@ static void finish_message(struct exs_call *call, size_t moved, size_t lost)
             call->event.exs_evt_type == EXS_EVT_RECVMSG ? EXS_EVT_RECVTIMEOUT : EXS_EVT_SENDTIMEOUT;
 }
 
-/* One piece goes as it is. Several become one in a copy, which is gathered now. */
+/* A single piece is sent from where it is. Several are copied into one, now. */
 static int fill_message(struct exs_call *call, const exs_msghdr_t *msg, size_t total, bool receive)
 {
     const exs_iovec_t *first = msg->exs_msg_iov;
@@ -325,7 +328,7 @@ static int fill_message(struct exs_call *call, const exs_msghdr_t *msg, size_t t
     return exs_memory_take(mhandle, addr, total, receive, &call->own, &call->request.memory);
 }
 
-/* As getpeername: the room may be too small for it. */
+/* Stores the peer's name as getpeername does, truncated if there is not enough room. */
 static void tell_name(const struct exs_socket *socket, exs_msghdr_t *msg)
 {
     socklen_t size = socket->peer.ss_family == AF_INET6 ? sizeof(struct sockaddr_in6)

@@ -13,7 +13,7 @@
 
 /* ---- Places --------------------------------------------------------------------------------- */
 
-/* Chunk 0 has the places below FIRST_CHUNK, chunk k those from FIRST_CHUNK << (k - 1) on. */
+/* Chunk 0 has the slots below FIRST_CHUNK; chunk k has those from FIRST_CHUNK << (k - 1) on. */
 static unsigned chunk_of(uint32_t index, uint32_t *place)
 {
     unsigned chunk = 0;
@@ -69,7 +69,7 @@ static struct exs_slot *new_slot_locked(struct exs_handles *handles)
 
 /* ---- Handles -------------------------------------------------------------------------------- */
 
-/* Never 0, and never all ones: the highest bit is 0, and the generation is odd. */
+/* The handle is never 0 or all ones: its highest bit is 0, and the generation is odd. */
 static uintptr_t number(uint32_t index, uint64_t state)
 {
     return (uintptr_t)((GENERATION(state) & GENERATION_MASK) << INDEX_BITS) | index;
@@ -87,7 +87,7 @@ uintptr_t exs_handle_open(struct exs_handles *handles, void *object, struct exs_
         return 0;
     slot->object = object;
     *opened = slot;
-    /* Release: who takes the handle sees the object. */
+    /* Release: a thread that takes the handle sees the object. */
     state = atomic_fetch_add_explicit(&slot->state, GENERATION_ONE, memory_order_release);
     return number(slot->index, state + GENERATION_ONE);
 }
@@ -119,7 +119,9 @@ void exs_handle_hold(struct exs_slot *slot)
     (void)atomic_fetch_add_explicit(&slot->state, 1, memory_order_relaxed);
 }
 
-/* To the next generation, in which the handle is invalid, if the caller is the only user. */
+/*
+ * Moves on to the next generation, in which the handle is invalid, if the caller is the only user.
+ */
 int exs_handle_lock(struct exs_slot *slot)
 {
     uint64_t state = atomic_load_explicit(&slot->state, memory_order_relaxed);
@@ -161,7 +163,7 @@ void exs_handles_forget(struct exs_handles *handles)
         struct exs_slot *slot = slot_at(handles, i);
         uint64_t state = atomic_load_explicit(&slot->state, memory_order_relaxed);
 
-        /* An even generation above the last: also those in the middle of opening are free. */
+        /* The next even generation: a slot in the middle of opening becomes free too. */
         state = (state | GENERATION_ONE) + GENERATION_ONE;
         atomic_store_explicit(&slot->state, state & ~UINT64_C(0xffffffff), memory_order_relaxed);
         slot->next_free = handles->free;

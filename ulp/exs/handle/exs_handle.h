@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Handles of queues and registrations. A handle is a place in a table and a generation, so a stale
- * or invented one is refused, and no memory is looked at that might be gone. Who uses an object
- * counts in its slot: it ends only when nobody does.
+ * Handles of queues and registrations. A handle is an index into a table and a generation. So a
+ * stale or invented handle is refused, and no freed memory is accessed. Users of an object are
+ * counted in its slot: the object ends only when there are none.
  */
 #ifndef ITAPI_ULP_EXS_HANDLE_EXS_HANDLE_H
 #define ITAPI_ULP_EXS_HANDLE_EXS_HANDLE_H
@@ -14,13 +14,13 @@
 #define EXS_HANDLE_CHUNKS 24
 
 struct exs_slot {
-    _Atomic uint64_t state; /* generation, odd while the handle is valid, and users: 32 bits each */
+    _Atomic uint64_t state; /* generation (odd: the handle is valid), user count: 32 bits each */
     void *object;           /* immutable while the handle is valid */
     uint32_t index;
     struct exs_slot *next_free;
 };
 
-/* Slots never move and are never freed: taking a handle needs no lock. */
+/* Slots never move and are never freed, so taking a handle needs no lock. */
 struct exs_handles {
     pthread_mutex_t lock; /* guards free, used and the growth of chunks */
     _Atomic(struct exs_slot *) chunks[EXS_HANDLE_CHUNKS];
@@ -33,24 +33,24 @@ struct exs_handles {
         .lock = PTHREAD_MUTEX_INITIALIZER                                                          \
     }
 
-/* A handle of this object, or 0: out of memory. The slot is told before the handle is valid. */
+/* Returns a handle of this object, or 0 without memory. Sets *opened before the handle is valid. */
 uintptr_t exs_handle_open(struct exs_handles *handles, void *object, struct exs_slot **opened);
 
-/* The slot, with one user more, or NULL: there is no such handle. */
+/* Returns the slot with one user more, or NULL if there is no such handle. */
 struct exs_slot *exs_handle_take(struct exs_handles *handles, uintptr_t handle);
 void exs_handle_give(struct exs_slot *slot);
-/* For a user of the slot that hands over to somebody else: one user more. */
+/* For a user of the slot that passes it on: adds one user. */
 void exs_handle_hold(struct exs_slot *slot);
 
 /*
- * Both are for a caller who has taken the slot, and is the only user: otherwise EBUSY. Either way
- * the caller uses it no more. A locked handle is invalid to everybody, until it is unlocked.
+ * For a caller that has taken the slot and is its only user; otherwise they return EBUSY. In either
+ * case the caller is no longer a user. A locked handle is invalid until it is unlocked.
  */
 int exs_handle_close(struct exs_handles *handles, struct exs_slot *slot);
 int exs_handle_lock(struct exs_slot *slot);
 void exs_handle_unlock(struct exs_slot *slot);
 
-/* In the child after fork: no handle is valid any more. */
+/* In the child after fork: all handles become invalid. */
 void exs_handles_forget(struct exs_handles *handles);
 
 #endif

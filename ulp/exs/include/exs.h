@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * exs.h - Extended Sockets: asynchronous sockets with registered memory and event queues, as the
- * Open Group's ES-API 1.0 and UNH EXS shape them. The library is libitexs (-litexs).
+ * exs.h - Extended Sockets: asynchronous sockets with registered memory and event queues, after the
+ * Open Group's ES-API 1.0 and UNH EXS. The library is libitexs (-litexs).
  *
- * The two phases of a call. A call that takes a queue first checks its arguments. It returns -1
- * with errno, and then no event ever comes; or it returns 0, and then exactly one event comes to
- * the queue. These change that:
+ * The two phases of a call. A call that takes a queue first checks its arguments. Either it returns
+ * -1 with errno, and no event follows; or it returns 0, and exactly one event follows in the queue.
+ * These change that:
  *
  *   EXS_BLOCK             The call waits for its end and returns the result itself. Queue and
- *                         ahandle are not looked at, no event comes.
+ *                         ahandle are ignored, and no event comes.
  *   EXS_UNSIGNALED        A success gives no event. A failure gives one, unless the queue is NULL.
  *   EXS_QHANDLE_INVALID   As the queue of a call without EXS_BLOCK: only with EXS_UNSIGNALED.
  *
- * Every asynchronous call may answer, besides what its own comment lists: EBADF (fd is no socket
- * of this library in this process), EINVAL (unknown flag; no such queue), ENOMEM.
+ * Besides the errors in its own comment, every asynchronous call may fail with EBADF (fd is no
+ * socket of this library in this process), EINVAL (unknown flag; no such queue) or ENOMEM.
  *
  * Order. The events of one socket and direction come in the order of the calls.
  *
- * Memory. A buffer lies inside the registration that its mhandle names, and stays untouched until
- * the event. With EXS_MHANDLE_UNREGISTERED the library registers or copies by itself.
+ * Memory. A buffer lies inside the registration that its mhandle names. The program leaves it alone
+ * until the event. With EXS_MHANDLE_UNREGISTERED the library itself registers or copies the buffer.
  *
  * Threads. Every function may be called by any thread, also by several for one socket or queue.
  * The functions that wait are cancellation points. A cancelled thread's call is cancelled too, as
  * by exs_cancel.
  *
- * Processes. After fork the child calls exs_init anew. Sockets, queues and registrations of the
- * parent do not exist in it (EBADF, EINVAL), and the parent's are unharmed.
+ * Processes. After fork the child calls exs_init again. Sockets, queues and registrations of the
+ * parent do not exist in the child (EBADF, EINVAL); those of the parent are not affected.
  *
- * A socket's descriptor is one of the kernel: its number collides with no other, and the limit
- * RLIMIT_NOFILE holds for it. It serves the calls of this header only.
+ * A socket's descriptor is a kernel descriptor: its number is unique, and it counts towards
+ * RLIMIT_NOFILE. Only the calls of this header accept it.
  *
- * What ES-API calls are worth on which transport: docs/exs.md.
+ * docs/exs.md is the guide.
  */
 #ifndef ITAPI_EXS_H
 #define ITAPI_EXS_H
@@ -83,14 +83,14 @@ extern "C" {
 #define EXS_QATTR_SIGNAL 3 /* exs_signal_t: signal of the first event in an empty queue */
 #define EXS_QATTR_WAIT   4 /* int: how exs_qdequeue waits */
 
-#define EXS_WAIT_ADAPTIVE  0 /* polls for a while that adapts itself, then sleeps */
+#define EXS_WAIT_ADAPTIVE  0 /* polls for a time that adapts itself, then sleeps */
 #define EXS_WAIT_BUSY_POLL 1 /* polls */
 #define EXS_WAIT_NOTIFY    2 /* sleeps at once */
 
 #define EXS_SIG_DISABLE 0
 #define EXS_SIG_ENABLE  1
 
-#define EXS_EVTVEC_MAX 65536 /* most events that exs_qdequeue takes at once */
+#define EXS_EVTVEC_MAX 65536 /* most events that exs_qdequeue returns at once */
 
 /* Types of events */
 #define EXS_EVT_ACCEPT      1
@@ -111,7 +111,7 @@ extern "C" {
 #define EXS_POLLOUT      0x4
 #define EXS_POLLERR      0x8        /* in exs_revents only */
 #define EXS_POLLHUP      0x10       /* in exs_revents only */
-#define EXS_TIMEOUT_ONCE 0x02000000 /* a time limit ends the call: so it always does */
+#define EXS_TIMEOUT_ONCE 0x02000000 /* ignored: a timeout always ends the call */
 
 /* Elements of exs_sendfile */
 #define EXS_IOVEC   0
@@ -149,11 +149,11 @@ extern "C" {
  * Types
  * ============================================================================================== */
 
-typedef void *exs_ahandle_t; /* the program's own: comes back in the event */
+typedef void *exs_ahandle_t; /* the program's value, returned in the event */
 typedef struct exs_mhandle *exs_mhandle_t;
 typedef struct exs_qhandle *exs_qhandle_t;
 
-/* One element of exs_accept. It stays the library's until its event. */
+/* One element of exs_accept. It belongs to the library until its event. */
 typedef struct exs_acceptaddr {
     struct sockaddr *exs_addr; /* room for the peer's address, or NULL */
     socklen_t exs_addrlen;     /* its size, octets */
@@ -190,13 +190,13 @@ typedef struct exs_xferfile {
     } exs_xfvec;
 } exs_xferfile_t;
 
-/* The message of exs_sendmsg and exs_recvmsg. It stays the library's until the event. */
+/* The message of exs_sendmsg and exs_recvmsg. It belongs to the library until the event. */
 typedef struct exs_msghdr {
-    void *exs_msg_name;        /* out: the peer's address; not looked at by exs_sendmsg */
+    void *exs_msg_name;        /* out: the peer's address; ignored by exs_sendmsg */
     socklen_t exs_msg_namelen; /* size of the room; out: of the address */
     exs_iovec_t *exs_msg_iov;
     size_t exs_msg_iovlen;     /* elements, at most 1024 */
-    void *exs_msg_control;     /* no control data exists: exs_recvmsg leaves it alone */
+    void *exs_msg_control;     /* unused: there is no control data */
     size_t exs_msg_controllen; /* exs_sendmsg: 0; exs_recvmsg sets it to 0 */
     int exs_msg_flags;         /* out, exs_recvmsg: MSG_EOR, MSG_TRUNC */
 } exs_msghdr_t;
@@ -210,13 +210,13 @@ typedef struct exs_pollfd {
 typedef struct exs_signal {
     int exs_sig_enable; /* EXS_SIG_ENABLE or EXS_SIG_DISABLE */
     int exs_sig_signo;
-    void *exs_sig_value; /* comes as si_value.sival_ptr; si_code is SI_QUEUE */
+    void *exs_sig_value; /* delivered as si_value.sival_ptr; si_code is SI_QUEUE */
 } exs_signal_t;
 
 typedef struct exs_evt_accept {
     int exs_evt_new_socket;        /* -1 on failure */
     struct sockaddr *exs_evt_addr; /* as given */
-    socklen_t exs_evt_addrlen;     /* of the peer's address, which may exceed the room */
+    socklen_t exs_evt_addrlen;     /* of the peer's address, which may be larger than the room */
 } exs_evt_accept_t;
 
 /* SEND, RECV, SENDTIMEOUT, RECVTIMEOUT */
@@ -242,7 +242,7 @@ typedef struct exs_evt_xferfile {
 
 typedef struct exs_evt_poll {
     exs_pollfd_t *exs_evt_fds;
-    int exs_evt_count; /* elements with exs_revents; 0: the time was over */
+    int exs_evt_count; /* elements with exs_revents; 0: timeout */
 } exs_evt_poll_t;
 
 typedef struct exs_event {
@@ -264,13 +264,13 @@ typedef struct exs_event {
  * ============================================================================================== */
 
 /**
- * Prepares the library, before anything else and again in the child after fork. Further calls in
+ * Initializes the library: before any other call, and again in a child after fork. Further calls in
  * the same process do nothing.
  *
- * @param version  EXS_VERSION1: what the program was written to, not EXS_VERSION
+ * @param version  EXS_VERSION1, the version that the program was written for; not EXS_VERSION
  *
- * @return 0, or -1 with errno: EINVAL (unknown version), ENOMEM. Every other call that makes
- *         something answers EPERM before.
+ * @return 0, or -1 with errno: EINVAL (unknown version), ENOMEM. Before it, every
+ *         call that creates something fails with EPERM.
  *
  * Source: ES-API.
  */
@@ -281,11 +281,11 @@ int exs_init(int version);
  * ============================================================================================== */
 
 /**
- * Makes a socket.
+ * Creates a socket.
  *
  * @param domain    PF_INET or PF_INET6
- * @param type      SOCK_STREAM: octets, nothing is lost; SOCK_SEQPACKET: packets, what of one does
- *                  not fit in its receive is lost and counted. With SOCK_CLOEXEC, or without
+ * @param type      SOCK_STREAM: octets, none is lost; SOCK_SEQPACKET: packets; the part of a packet
+ *                  that does not fit its receive is lost and counted. SOCK_CLOEXEC may be added
  * @param protocol  0, IPPROTO_TCP
  *
  * @return the descriptor, or -1 with errno: EAFNOSUPPORT, ESOCKTNOSUPPORT, EPROTONOSUPPORT, EMFILE,
@@ -299,15 +299,15 @@ int exs_socket(int domain, int type, int protocol);
  * Gives a socket its own address.
  *
  * @return 0, or -1 with errno: EBADF, EFAULT, EINVAL (length; it has one already, or is connected),
- *         EAFNOSUPPORT, EADDRNOTAVAIL (no address of this machine), EADDRINUSE (in use; of a
- *         listening socket exs_listen tells it)
+ *         EAFNOSUPPORT, EADDRNOTAVAIL (no address of this machine), EADDRINUSE (if a listening
+ *         socket has the address, exs_listen reports it)
  *
  * Source: ES-API.
  */
 int exs_bind(int fd, const struct sockaddr *addr, socklen_t addrlen);
 
 /**
- * Makes a socket a listening post, at an address of the system's choice if it has none.
+ * Makes a socket listen, at an address of the system's choice if it has none.
  *
  * @param backlog  connections that may wait for exs_accept; less than 1 counts as 1
  *
@@ -320,11 +320,11 @@ int exs_listen(int fd, int backlog);
 /**
  * Accepts connections: one for each element, in order. Each element has its own event.
  *
- * @param address_vector  elements; the caller keeps them until their events. With EXS_BLOCK
- *                        exs_addrlen is that of the address then
- * @param count           how many; with EXS_BLOCK 1
+ * @param address_vector  elements; the caller keeps each until its event. With EXS_BLOCK the call
+ *                        sets exs_addrlen to the length of the address
+ * @param count           number of elements; 1 with EXS_BLOCK
  * @param flags           EXS_BLOCK, or 0
- * @param qhandle         queue of the events EXS_EVT_ACCEPT
+ * @param qhandle         queue for the events EXS_EVT_ACCEPT
  *
  * @return 0; with EXS_BLOCK the new descriptor; or -1 with errno: EINVAL (not listening; count),
  *         EFAULT, EMFILE
@@ -336,11 +336,11 @@ int exs_accept(int fd, exs_acceptaddr_t *address_vector, int count, int flags,
                exs_qhandle_t qhandle);
 
 /**
- * Connects a socket. Until the event no other call may be made on it but exs_close and exs_cancel
- * (EALREADY).
+ * Connects a socket. Until the event, only exs_close and exs_cancel may be called on it; others
+ * fail with EALREADY.
  *
  * @param flags    EXS_BLOCK, or 0
- * @param timeout  longest time for it; NULL: no limit of ours
+ * @param timeout  time limit; NULL: the library sets none
  *
  * @return 0, or -1 with errno: EISCONN, EALREADY, EAFNOSUPPORT, EFAULT, EINVAL (length, time;
  *         listening; closed connection), ENETUNREACH
@@ -354,10 +354,10 @@ int exs_connect(int fd, const struct sockaddr *addr, socklen_t addrlen, int flag
 
 /**
  * Closes a socket. fd is invalid at once. The event comes when all sends have been delivered and
- * the peer knows; outstanding receives end with ECANCELED.
+ * the peer has been notified; outstanding receives end with ECANCELED.
  *
- * @param flags  EXS_BLOCK; EXS_DONTLINGER: nothing is waited for, sends under way are lost and
- *               the peer's calls end with ECONNRESET
+ * @param flags  EXS_BLOCK; EXS_DONTLINGER: does not wait, sends under way are lost and the peer's
+ *               calls end with ECONNRESET
  *
  * @return 0, or -1 with errno
  *
@@ -367,13 +367,15 @@ int exs_connect(int fd, const struct sockaddr *addr, socklen_t addrlen, int flag
 int exs_close(int fd, int flags, exs_qhandle_t qhandle, exs_ahandle_t ahandle);
 
 /**
- * Ends one direction of a connection, or both. What is shut down already is no failure.
+ * Shuts down one direction of a connection, or both. A direction that is already shut down is no
+ * error.
  *
- * @param how    SHUT_RD: later receives find the end of the stream; SHUT_WR: the peer finds it
- *               behind what was sent; SHUT_RDWR
+ * @param how    SHUT_RD: later receives find the end of the stream; SHUT_WR: the peer finds the end
+ *               behind the data sent; SHUT_RDWR: both
  * @param flags  EXS_BLOCK, or 0
  *
- * @return 0, or -1 with errno: ENOTCONN, EINVAL (how), EBUSY (one is outstanding in that direction)
+ * @return 0, or -1 with errno: ENOTCONN, EINVAL (how), EBUSY (one is outstanding in that
+ *         direction)
  *
  * Event: EXS_EVT_SHUTDOWN with 0 or ECONNRESET.
  * Source: UNH EXS.
@@ -387,49 +389,49 @@ int exs_getsockname(int fd, struct sockaddr *addr, socklen_t *addrlen);
 int exs_getpeername(int fd, struct sockaddr *addr, socklen_t *addrlen);
 
 /**
- * Sets an option. Of SOL_SOCKET:
+ * Sets an option. Level SOL_SOCKET:
  *
  *   SO_ASYNC_SEND_TIMEOUT  struct timeval, 0: none. Limit of each exs_send, exs_sendmsg from now on
  *   SO_ASYNC_RECV_TIMEOUT  struct timeval, 0: none. Limit of each exs_recv, exs_recvmsg from now on
  *   SO_ASYNC_RECV_ORDERED  int, 1: receives are served in order, always
- *   SO_REUSEADDR           int, 1: so listening posts do, always
+ *   SO_REUSEADDR           int, 1: always on for listening sockets
  *   SO_RCVBUF              int: as EXS_F_SETSTREAMBUFSIZE
  *
- * and of IPPROTO_TCP: TCP_NODELAY, int: as EXS_FD_NODELAY.
+ * Level IPPROTO_TCP: TCP_NODELAY, int: as EXS_FD_NODELAY.
  *
  * @return 0, or -1 with errno: EBADF, ENOPROTOOPT, EFAULT, EINVAL (length, value), EDOM (a time),
- *         EISCONN (too late for it)
+ *         EISCONN (too late to change it)
  */
 int exs_setsockopt(int fd, int level, int name, const void *value, socklen_t length);
 
 /**
- * Reads those options, and of SOL_SOCKET SO_TYPE, SO_DOMAIN, SO_PROTOCOL, SO_ACCEPTCONN, SO_ERROR
- * (always 0: each failure has its event).
+ * Reads these options, and of SOL_SOCKET also SO_TYPE, SO_DOMAIN, SO_PROTOCOL, SO_ACCEPTCONN and
+ * SO_ERROR (always 0: each failure has its event).
  *
- * @param length  size of the room; out: octets of the value. A value is cut to the room
+ * @param length  size of the buffer; out: octets of the value. A longer value is truncated
  *
  * @return 0, or -1 with errno: EBADF, ENOPROTOOPT, EFAULT
  */
 int exs_getsockopt(int fd, int level, int name, void *value, socklen_t *length);
 
 /**
- * Settings of a socket. EXS_F_SET... takes one int and returns the former value of this end; a
- * listening post gives its settings to what it accepts. EXS_F_GET... returns the present one: once
- * connected, what both ends have agreed on.
+ * Settings of a socket. EXS_F_SET... takes one int and returns the former value of this end;
+ * accepted sockets inherit the settings of the listening one. EXS_F_GET... returns the present
+ * value: once connected, the one that both ends have agreed on.
  *
  *   FLOWCONTROLCREDITS  32       sends, and receives, that may be outstanding: the smaller of both
- *                                ends' numbers. 1 to 65535; before connecting
+ *                                ends' numbers. 1 to 65535. Before connecting
  *   SPMAXSIZE           0        SEQPACKET: the smaller of both ends' numbers, without effect:
- *                                short packets are copied in any case. Before connecting. STREAM:
+ *                                short packets are always copied. Before connecting. STREAM:
  *                                EINVAL
  *   INLINEMAXSIZE       largest  sends of up to this many octets are copied by the call. A larger
- *                                wish is reduced. Before connecting
+ *                                value is reduced. Before connecting
  *   COMPTHREADCPU       INT_MAX  number of the processor on which the library's thread runs;
  *                                INT_MAX: any
  *   FD                  0        EXS_FD_ bits. Before connecting
- *   STREAMBUFSIZE       1 MiB    octets that wait here for a receive. 0: none, a sender waits for
- *                                receives, and EXS_FD_NODELAY is set. An unsigned int, up to
- *                                3 GiB. Before connecting, for a server before its first
+ *   STREAMBUFSIZE       1 MiB    size of the buffer for data without a receive. 0: none, senders
+ *                                wait for receives, and EXS_FD_NODELAY is set. An unsigned int, up
+ *                                to 3 GiB. Before connecting; on a server, before its first
  *                                exs_accept
  *
  * @return the value, or -1 with errno: EBADF, EINVAL (command, value), EISCONN (too late)
@@ -443,7 +445,7 @@ long exs_fcntl(int fd, int command, ...);
  * ============================================================================================== */
 
 /**
- * Sends. A stream may deliver the octets in any pieces; a packet goes as one.
+ * Sends data. A stream may deliver the octets in any pieces; a packet is sent as one.
  *
  * @param flags    EXS_BLOCK, EXS_UNSIGNALED, EXS_CREDIT_WAIT, EXS_DONTWAIT, MSG_EOR, MSG_NOSIGNAL,
  *                 MSG_DONTWAIT (all three without effect)
@@ -454,32 +456,32 @@ long exs_fcntl(int fd, int command, ...);
  *         EINVAL (mhandle), EOPNOTSUPP (MSG_OOB), EMSGSIZE (a packet above 2 GiB)
  *
  * Event: EXS_EVT_SEND with 0, ECONNRESET, EPIPE, ECANCELED; EXS_EVT_SENDTIMEOUT with ETIMEDOUT.
- * The octets may be changed from then on.
+ * After the event the buffer may be changed.
  * Source: ES-API.
  */
 ssize_t exs_send(int fd, const void *buffer, size_t length, int flags, exs_qhandle_t qhandle,
                  exs_ahandle_t ahandle, exs_mhandle_t mhandle);
 
 /**
- * Receives. The end of the stream is an event of length 0 without error.
+ * Receives data. The end of the stream is an event of length 0 without error.
  *
  * @param flags    those of exs_send, and MSG_WAITALL (STREAM: the event comes when all max_length
- *                 octets are there, or the stream ends), MSG_PEEK (what has arrived stays: the next
- *                 receive gets it again)
+ *                 octets have arrived, or the stream ends), MSG_PEEK (the data stays for the next
+ *                 receive)
  * @param mhandle  registration of buffer, without EXS_MRF_RECV_DISABLE, or EXS_MHANDLE_UNREGISTERED
  *
- * @return 0; with EXS_BLOCK the octets; or -1 with errno: as exs_send, but EPIPE; EACCES (mhandle
- *         is for sends)
+ * @return 0; with EXS_BLOCK the octets; or -1 with errno: as exs_send, except EPIPE; EACCES
+ *         (mhandle is for sends only)
  *
  * Event: EXS_EVT_RECV with 0, ECONNRESET, ECANCELED; EXS_EVT_RECVTIMEOUT with ETIMEDOUT and the
- * octets that had come.
+ * octets received until then.
  * Source: ES-API.
  */
 ssize_t exs_recv(int fd, void *buffer, size_t max_length, int flags, exs_qhandle_t qhandle,
                  exs_ahandle_t ahandle, exs_mhandle_t mhandle);
 
 /**
- * Sends what several pieces of memory hold, as one packet on SOCK_SEQPACKET.
+ * Sends the contents of several pieces of memory, on SOCK_SEQPACKET as one packet.
  *
  * @return as exs_send; EMSGSIZE (more than 1024 pieces), EINVAL (lengths beyond SSIZE_MAX; control
  *         data)
@@ -491,8 +493,8 @@ ssize_t exs_sendmsg(int fd, const exs_msghdr_t *msg, int flags, exs_qhandle_t qh
                     exs_ahandle_t ahandle);
 
 /**
- * Receives into several pieces of memory, one after the other. A packet that is longer than all of
- * them sets MSG_TRUNC.
+ * Receives into several pieces of memory, one after the other. A packet longer than all of them
+ * sets MSG_TRUNC.
  *
  * Event: EXS_EVT_RECVMSG, as EXS_EVT_RECV.
  * Source: ES-API.
@@ -502,51 +504,51 @@ ssize_t exs_recvmsg(int fd, exs_msghdr_t *msg, int flags, exs_qhandle_t qhandle,
 
 /**
  * Sends files and memory, all elements one after the other; on SOCK_SEQPACKET each element is one
- * packet. A file is as long as at the time of the call.
+ * packet. A file's length is that at the time of the call.
  *
- * @param sendvec  elements; the caller keeps them until the event, and the descriptors open
+ * @param sendvec  elements; until the event the caller keeps them, and their descriptors open
  * @param flags    EXS_BLOCK, EXS_UNSIGNALED, EXS_CREDIT_WAIT
  *
  * @return 0; with EXS_BLOCK the octets; or -1 with errno: as exs_send; EINVAL (count, kind, offset
- *         behind the end of the file), what open, dup and fstat answer, ESPIPE (no file that can be
+ *         behind the end of the file), errors of open, dup and fstat, ESPIPE (the file cannot be
  *         read at an offset)
  *
- * Event: EXS_EVT_SENDFILE with 0, EIO (a file was cut or cannot be read: what the peer has got
- * is exs_evt_length octets, nothing else follows) or as EXS_EVT_SEND.
+ * Event: EXS_EVT_SENDFILE with 0, EIO (a file was truncated or cannot be read: the peer has
+ * exs_evt_length octets, and gets no more) or as EXS_EVT_SEND.
  * Source: ES-API; EXS_PATHVEC: UNH EXS.
  */
 ssize_t exs_sendfile(int fd, exs_xferfile_t *sendvec, int sendvec_cnt, int flags,
                      exs_qhandle_t qhandle, exs_ahandle_t ahandle);
 
 /**
- * Tells when a socket of several is ready: EXS_POLLIN (a receive or an accept would have something,
- * be it the end), EXS_POLLOUT (a send would have a credit). EXS_POLLERR and EXS_POLLHUP are told
- * always.
+ * Reports when one of several sockets is ready: EXS_POLLIN (a receive or an accept would complete,
+ * perhaps with the end of the stream), EXS_POLLOUT (a send would get a credit). EXS_POLLERR and
+ * EXS_POLLHUP are always reported.
  *
  * @param fds      elements; the caller keeps them until the event
- * @param n        how many, at most 65536
+ * @param n        number of elements, at most 65536
  * @param flags    EXS_BLOCK, EXS_TIMEOUT_ONCE, or 0
  * @param timeout  longest time; NULL: no limit
  *
  * @return 0; with EXS_BLOCK the number of elements that are ready, 0 after timeout; or -1 with
  *         errno: EBADF (an element), EINVAL (n, time, flags), EFAULT
  *
- * Event: EXS_EVT_POLL with 0; with EBADF if one of the sockets is closed meanwhile; ECANCELED.
+ * Event: EXS_EVT_POLL with 0; with EBADF if one of the sockets was closed; ECANCELED.
  * Source: ES-API.
  */
 int exs_poll(exs_pollfd_t *fds, int n, int flags, const struct timeval *timeout,
              exs_qhandle_t qhandle, exs_ahandle_t ahandle);
 
 /**
- * Cancels outstanding calls of a socket. Each gives its event: with ECANCELED and the octets that
- * were moved before, or as usual if it was too late.
+ * Cancels outstanding calls of a socket. Each has its event: with ECANCELED and the octets that had
+ * been moved, or as usual if it was too late to cancel.
  *
  * @param selector  EXS_CAF_FILDES: all; EXS_CAF_AHANDLE: those with this ahandle
  *
  * @return the number of calls that were outstanding and end now; or -1 with errno: EINVAL
  *
- * A stream goes on behind the octets of a cancelled send that have left. A packet that has begun
- * to leave is sent.
+ * A stream continues behind the octets of a cancelled send that have been sent. A packet that is
+ * partly sent is completed.
  * Source: ES-API.
  */
 int exs_cancel(int fd, int selector, exs_ahandle_t ahandle);
@@ -558,7 +560,7 @@ int exs_cancel(int fd, int selector, exs_ahandle_t ahandle);
 /**
  * Registers memory.
  *
- * @param flags  0: for sends and receives; EXS_MRF_ bits
+ * @param flags  EXS_MRF_ bits; 0: for sends and receives
  *
  * @return the registration, or EXS_MHANDLE_INVALID with errno: EINVAL (flags, length 0, wraps),
  *         EFAULT (not mapped, or not writable), ENOMEM (also: above RLIMIT_MEMLOCK, on devices),
@@ -569,10 +571,10 @@ int exs_cancel(int fd, int selector, exs_ahandle_t ahandle);
 exs_mhandle_t exs_mregister(void *addr, size_t length, int flags);
 
 /**
- * Changes what a registration covers, or its rights. The handle stays.
+ * Changes the memory that a registration covers, or its rights. The handle stays valid.
  *
  * @return 0, or -1 with errno: EINVAL (handle), EBUSY (a call uses it), and as exs_mregister;
- *         after a failure it covers what it did
+ *         after a failure the registration is unchanged
  *
  * Source: ES-API.
  */
@@ -594,9 +596,9 @@ int exs_mderegister(exs_mhandle_t mhandle, int flags);
  * ============================================================================================== */
 
 /**
- * Makes a queue of events.
+ * Creates a queue of events.
  *
- * @param depth  events that always fit; it grows with the calls that refer to it. 1 to 2^24
+ * @param depth  events that always fit; the queue grows with the calls that use it. 1 to 2^24
  *
  * @return the queue, or EXS_QHANDLE_INVALID with errno: EINVAL, ENOMEM, EPERM (exs_init)
  *
@@ -607,23 +609,23 @@ exs_qhandle_t exs_qcreate(int depth);
 /**
  * Deletes a queue, with the events in it.
  *
- * @return 0, or -1 with errno: EINVAL (handle), EBUSY (a call refers to it, or a thread waits)
+ * @return 0, or -1 with errno: EINVAL (handle), EBUSY (a call uses it, or a thread waits on it)
  *
  * Source: ES-API.
  */
 int exs_qdelete(exs_qhandle_t qhandle);
 
 /**
- * Takes events, the oldest first.
+ * Takes events, oldest first.
  *
  * @param evec     out: the events
- * @param count    how many fit: it waits for one, and takes what there is. Negative: it waits for
- *                 -count events and takes that many. 0: it returns 0 at once
+ * @param count    number of events that fit: waits for one, and takes all that are there. Negative:
+ *                 waits for -count events and takes that many. 0: returns 0 at once
  * @param timeout  longest time to wait; NULL: no limit; {0, 0}: none
  *
- * @return the events taken; after timeout those that there are, perhaps 0; or -1 with errno: EINVAL
- *         (queue, time, more than EXS_EVTVEC_MAX), EFAULT, EINTR (a handler of a signal ran and no
- *         event was there)
+ * @return the number of events taken; after a timeout those that were there, perhaps 0; or -1 with
+ *         errno: EINVAL (queue, time, more than EXS_EVTVEC_MAX), EFAULT, EINTR (a signal handler
+ *         ran and there was no event)
  *
  * A cancellation point; a cancelled thread takes nothing.
  * Source: ES-API.
@@ -655,8 +657,8 @@ int exs_qmodify(exs_qhandle_t qhandle, int attribute, ...);
 int exs_qstatus(exs_qhandle_t qhandle, int attribute, void *value);
 
 /**
- * A descriptor for poll, select and epoll: readable while the queue has events. It belongs to the
- * queue: the program neither reads nor closes it. Every call gives the same.
+ * Returns a descriptor for poll, select and epoll: readable while the queue has events. It belongs
+ * to the queue: the program neither reads nor closes it. Every call returns the same one.
  *
  * @return the descriptor, or -1 with errno: EINVAL (handle), EMFILE, ENFILE
  *
@@ -668,7 +670,7 @@ int exs_qfd(exs_qhandle_t qhandle);
  * Calls that always wait
  * ============================================================================================== */
 
-/** exs_accept of one connection with EXS_BLOCK; addr and addrlen as of accept. Source: ES-API. */
+/** exs_accept of one connection with EXS_BLOCK; addr and addrlen as in accept. Source: ES-API. */
 int exs_blocking_accept(int fd, struct sockaddr *addr, socklen_t *addrlen);
 /** exs_connect with EXS_BLOCK. Source: ES-API. */
 int exs_blocking_connect(int fd, const struct sockaddr *addr, socklen_t addrlen);

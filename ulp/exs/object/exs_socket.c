@@ -14,11 +14,11 @@
 
 typedef _Atomic(struct exs_socket *) table_entry;
 
-/* By descriptor. Pages stay when they are there. */
+/* Indexed by descriptor. Pages are never freed. */
 static _Atomic(table_entry *) table[PAGES];
 
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER; /* innermost */
-static struct exs_socket *pool;                               /* with pool_lock */
+static struct exs_socket *pool;                               /* guarded by pool_lock */
 
 static const struct exs_options defaults = {
     .send_credits = 32,
@@ -222,7 +222,7 @@ void exs_socket_changed(struct exs_socket *socket)
         watch->changed(watch);
 }
 
-/* Locks may have been held at the fork, and objects be half done: all are left behind. */
+/* At the fork, locks may have been held and objects half changed, so all of them are abandoned. */
 void exs_socket_forget(void)
 {
     table_entry *page;

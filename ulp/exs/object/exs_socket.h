@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The object behind a descriptor. Its memory is never given back to the heap, so a stale pointer
- * from the table leads to a socket, and its lock and its fd tell whether it is the one.
+ * The object behind a descriptor. Its memory is never returned to the heap. So a stale pointer from
+ * the table still leads to a socket, whose lock and fd show whether it is the right one.
  */
 #ifndef ITAPI_ULP_EXS_OBJECT_EXS_SOCKET_H
 #define ITAPI_ULP_EXS_OBJECT_EXS_SOCKET_H
@@ -22,11 +22,13 @@ enum exs_state {
     EXS_STATE_OPEN, /* new, or bound */
     EXS_STATE_LISTENING,
     EXS_STATE_CONNECTING,
-    EXS_STATE_CONNECTED, /* until the connection is over; see sent_fin, got_fin */
-    EXS_STATE_ENDED      /* error says why */
+    EXS_STATE_CONNECTED, /* until the connection ends; see sent_fin, got_fin */
+    EXS_STATE_ENDED      /* error has the reason */
 };
 
-/* What exs_fcntl and exs_setsockopt set; after connecting the credits are the negotiated ones. */
+/*
+ * The values of exs_fcntl and exs_setsockopt; once connected, the credits are the negotiated ones.
+ */
 struct exs_options {
     int send_credits;
     int recv_credits;
@@ -39,13 +41,13 @@ struct exs_options {
     uint64_t recv_timeout_us;
 };
 
-/* Tells what waits for readiness: exs_poll. Called with the socket's lock held. */
+/* Notifies a waiter for readiness (exs_poll). Called with the socket's lock held. */
 struct exs_watch {
     struct exs_watch *next;
     void (*changed)(struct exs_watch *watch);
 };
 
-/* A thread that waits for a credit, or the end of the connection: woken once. */
+/* A thread that waits for a credit or for the end of the connection. It is woken once. */
 struct exs_credit_wait {
     struct exs_sleeper sleeper;
     struct exs_credit_wait *next;
@@ -53,62 +55,65 @@ struct exs_credit_wait {
 };
 
 struct exs_socket {
-    pthread_mutex_t lock; /* guards all that follows but users */
+    pthread_mutex_t lock; /* guards all members below except users */
     struct exs_credit_wait *credit_waits;
-    atomic_int users; /* exs_socket_find; the connection is one too */
-    int fd;           /* -1: the program has closed it */
+    atomic_int users; /* of exs_socket_find; the connection counts as one */
+    int fd;           /* -1: closed by the program */
     enum exs_state state;
     int domain;
     int type; /* SOCK_STREAM or SOCK_SEQPACKET */
     int error;
     bool bound;
     bool closing;                  /* exs_close has been called */
-    struct sockaddr_storage local; /* family 0: not known */
+    struct sockaddr_storage local; /* family 0: unknown */
     struct sockaddr_storage peer;
     struct exs_options options;
     struct exs_watch *watches;
 
     struct exs_listener *listener;     /* LISTENING */
-    struct exs_connection *connection; /* CONNECTING on */
+    struct exs_connection *connection; /* from CONNECTING on */
     struct exs_request *connect;       /* under way */
-    int connect_error;                 /* what it is to say, if it has been given up */
+    int connect_error;                 /* its result if it has been given up */
     bool cut;                          /* closed without waiting */
     struct exs_request *shutdown;
     struct exs_request *close;
 
-    struct exs_requests finished; /* done is to be called, by whoever delivers */
+    struct exs_requests finished; /* done is to be called, by the thread that delivers */
     bool delivering;
     struct exs_socket *next_free;
 };
 
-/* A new one with default options, counted once. NULL: no memory or descriptors (errno). */
+/*
+ * Returns a new socket with default options, counted once; NULL with errno without memory or
+ * descriptors.
+ */
 struct exs_socket *exs_socket_new(int domain, int type);
 
-/* The socket of a descriptor, counted and locked; NULL if there is none. */
+/* Returns the socket of a descriptor, counted and locked; NULL if there is none. */
 struct exs_socket *exs_socket_find(int fd);
 
-/* The same for somebody who has it counted already; leave gives both back. */
+/* The same for a caller that has counted it already; exs_socket_leave undoes both. */
 void exs_socket_enter(struct exs_socket *socket);
 
-/* Counts a user; exs_socket_put counts back. */
+/* Counts a user; exs_socket_put removes one. */
 void exs_socket_hold(struct exs_socket *socket);
 
-/* Unlocks, after having called done of what has finished, and counts back. */
+/* Calls done of all finished requests, unlocks and removes the user. */
 void exs_socket_leave(struct exs_socket *socket);
 
-/* The last one returns it to the pool. */
+/* Removes a user; the last one returns the socket to the pool. */
 void exs_socket_put(struct exs_socket *socket);
 
-/* Closes the descriptor: no call finds the socket from now on. With the lock. */
+/* Called with the lock. Closes the descriptor: from now on no call finds the socket. */
 void exs_socket_detach(struct exs_socket *socket);
 
-/* The request has ended: done is called once the lock is free. With the lock. */
+/* Called with the lock. The request has ended: done is called once the lock is free. */
 void exs_socket_finish(struct exs_socket *socket, struct exs_request *request, int error);
 
-/* A credit has come back, or the connection has ended. With the lock. */
+/* Called with the lock when a credit has returned or the connection has ended. */
 void exs_socket_credit(struct exs_socket *socket);
 
-/* Tells the watches. With the lock. */
+/* Called with the lock. Notifies the watches. */
 void exs_socket_changed(struct exs_socket *socket);
 
 /* In a child after fork: no descriptor leads to a socket any more. */

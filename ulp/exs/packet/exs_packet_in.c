@@ -26,7 +26,7 @@ static void pop(struct exs_packet_in *in, struct exs_packet_receive *receive)
     in->count--;
 }
 
-/* The packet of this number is given to the receive of this number. */
+/* Assigns the packet of this number to the receive of this number. */
 static void give(struct exs_packet_in *in, struct exs_packet_receive *receive)
 {
     pop(in, receive);
@@ -121,7 +121,7 @@ bool exs_packet_in_direct(struct exs_packet_in *in, struct exs_packet_receive *t
 
 bool exs_packet_in_need(struct exs_packet_in *in, uint64_t number)
 {
-    /* The packets before it have come. One that was needed before may have been cancelled. */
+    /* The packets before it have come. A needed packet of before may have been cancelled. */
     if (in->ended || number + 1 < in->needed || number < in->given ||
         number - in->given > in->ring_written - in->ring_read)
         return false;

@@ -19,7 +19,7 @@ static void drop_first(struct exs_packet_out *out)
     out->count--;
 }
 
-/* The ADVERT for the next packet; those for packets that have gone otherwise are dropped. */
+/* Returns the ADVERT for the next packet; drops those for packets that were sent another way. */
 static const struct exs_packet_advert *usable(struct exs_packet_out *out)
 {
     while (out->count > 0 && out->adverts[out->first].number < out->next)
@@ -62,7 +62,7 @@ static struct exs_packet_advert *at(const struct exs_packet_out *out, uint32_t i
     return &out->adverts[(out->first + index) % out->room];
 }
 
-/* By number: one that is needed may come behind later ones. */
+/* Inserts by number, since the ADVERT of a needed packet may come behind later ones. */
 static bool insert(struct exs_packet_out *out, const struct exs_message *message)
 {
     uint32_t i = out->count;

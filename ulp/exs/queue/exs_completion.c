@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <sched.h>
 
-/* Of a thread that waits. Who tells looks at the completion until it says LEFT. */
+/*
+ * States for a thread that waits. The thread that reports the end uses the completion until LEFT.
+ */
 enum {
     OPEN,
     TOLD,
@@ -70,7 +72,7 @@ static bool is_told(void *argument, bool sleeps)
 
 void exs_completion_await(struct exs_completion *completion, const struct exs_wait *wait)
 {
-    /* A signal does not end the call, which has started. */
+    /* A signal does not end the call, which has already started. */
     while (exs_wait_until(&completion->sleeper, wait, is_told, completion) != 0)
         continue;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where the end of a started call is told: to a queue, to the thread that waits for it, or nowhere.
- * EXS_BLOCK, EXS_UNSIGNALED and calls without a queue are decided here and nowhere else.
+ * Where the end of a started call is reported: to a queue, to the thread that waits for it, or
+ * nowhere. The meaning of EXS_BLOCK, EXS_UNSIGNALED and a missing queue is implemented only here.
  */
 #ifndef ITAPI_ULP_EXS_QUEUE_EXS_COMPLETION_H
 #define ITAPI_ULP_EXS_QUEUE_EXS_COMPLETION_H
@@ -15,28 +15,28 @@
 struct exs_queue;
 
 struct exs_completion {
-    struct exs_queue *queue; /* with a promise, or NULL */
-    bool blocks;             /* a thread waits: by what follows */
+    struct exs_queue *queue; /* with room promised in it; or NULL */
+    bool blocks;             /* a thread waits, through the members below */
     bool failures_only;
     _Atomic int state;
     struct exs_sleeper sleeper;
     exs_event_t event;
 };
 
-/* Start of a call: 0, EINVAL or ENOMEM. */
+/* At the start of a call. Returns 0, EINVAL or ENOMEM. */
 int exs_completion_open(struct exs_completion *completion, exs_qhandle_t handle, int flags);
-/* The call has not started after all. */
+/* For a call that does not start after all. */
 void exs_completion_drop(struct exs_completion *completion);
 
 /*
- * End of the call, once, from any thread, with any lock held. True: nobody else looks at the
- * completion any more. False: the thread that waits has it now.
+ * Reports the end of the call, once, from any thread, with any lock held. Returns true if no other
+ * thread uses the completion any more; false if the waiting thread owns it now.
  */
 bool exs_completion_tell(struct exs_completion *completion, const exs_event_t *event);
 
-/* With EXS_BLOCK. Waits until the call has ended; a cancellation point, if wait says so. */
+/* With EXS_BLOCK: waits until the call has ended; a cancellation point if wait allows it. */
 void exs_completion_await(struct exs_completion *completion, const struct exs_wait *wait);
-/* Nobody waits any more. True: the end has been told already. */
+/* The thread stops waiting. Returns true if the end has been reported already. */
 bool exs_completion_abandon(struct exs_completion *completion);
 
 #endif /* ITAPI_ULP_EXS_QUEUE_EXS_COMPLETION_H */

@@ -24,7 +24,7 @@ static void enlist_locked(struct want *want)
     *link = &want->waiter;
     want->waiter.next = NULL;
     want->waiter.listed = true;
-    /* Others may be content with what there is. */
+    /* Other waiters may be satisfied by the events that are left. */
     exs_queue_wake_locked(want->queue);
 }
 
@@ -57,7 +57,7 @@ static bool take_enough(void *argument, bool sleeps)
     return want->taken > 0;
 }
 
-/* A cancelled thread takes nothing. What it was woken for wakes another one. */
+/* A cancelled thread takes nothing; the events that woke it wake another thread. */
 static void leave(void *argument)
 {
     struct want *want = argument;

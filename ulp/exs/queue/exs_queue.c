@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Events in and out, and the life of a queue. */
+/* Adding and taking events, and the life of a queue. */
 #include "queue/exs_queue_object.h"
 
 #include <errno.h>
@@ -67,7 +67,7 @@ int exs_queue_delete(exs_qhandle_t handle)
     error = exs_handle_close(&queues, queue->slot);
     if (error)
         return error;
-    /* Who posted last has given the queue back, and may still be about to unlock it. */
+    /* The thread that posted last has released the queue, but may still be about to unlock it. */
     (void)pthread_mutex_lock(&queue->lock);
     (void)pthread_mutex_unlock(&queue->lock);
     destroy(queue);
@@ -113,7 +113,7 @@ static void set_count_locked(struct exs_queue *queue, size_t count)
     const uint64_t one = 1;
     uint64_t value;
 
-    /* Never full, never empty: written and read in turn. */
+    /* Written and read in turn, so the eventfd never overflows or blocks. */
     if (queue->fd >= 0 && count > 0 && queue->count == 0)
         (void)!write(queue->fd, &one, sizeof(one));
     if (queue->fd >= 0 && count == 0 && queue->count > 0)
@@ -187,7 +187,7 @@ void exs_queue_post(struct exs_queue *queue, const exs_event_t *event)
         signal = queue->signal;
     set_count_locked(queue, queue->count + 1);
     exs_queue_wake_locked(queue);
-    /* Whoever takes the event may delete the queue. */
+    /* Released first: the thread that takes the event may delete the queue. */
     exs_queue_give(queue);
     (void)pthread_mutex_unlock(&queue->lock);
     if (signal.exs_sig_enable == EXS_SIG_ENABLE)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Queues of events. Whoever starts a call takes the queue and is promised room in it, so that the
- * event at the end of the call needs no memory and cannot fail.
+ * Queues of events. The start of a call reserves room in the queue, so that the event at its end
+ * needs no memory and cannot fail.
  */
 #ifndef ITAPI_ULP_EXS_QUEUE_EXS_QUEUE_H
 #define ITAPI_ULP_EXS_QUEUE_EXS_QUEUE_H
@@ -14,17 +14,20 @@
 struct exs_queue;
 struct exs_slot;
 
-/* 0, EINVAL (no such queue) or ENOMEM. The promise is redeemed by exactly one post or release. */
+/*
+ * Reserves room. Returns 0, EINVAL (no such queue) or ENOMEM. Exactly one post or release must
+ * follow.
+ */
 int exs_queue_promise(exs_qhandle_t handle, struct exs_queue **promised);
 void exs_queue_post(struct exs_queue *queue, const exs_event_t *event);
 void exs_queue_release(struct exs_queue *queue);
 
-/* What the functions of the same names in exs.h do; 0 or an errno value. */
+/* These implement the functions of the same names in exs.h; they return 0 or errno. */
 int exs_queue_create(int depth, exs_qhandle_t *handle);
 int exs_queue_delete(exs_qhandle_t handle);
 /*
- * *taken is the number of events, also of those that there were when the time was over. cancel: the
- * caller's state of cancellation, in force while it waits; else it is disabled.
+ * *taken is the number of events taken, also after a timeout. cancel: the cancellation state while
+ * the caller waits; otherwise cancellation is disabled.
  */
 int exs_queue_dequeue(exs_qhandle_t handle, exs_event_t *events, int count,
                       const struct timeval *timeout, int cancel, int *taken);

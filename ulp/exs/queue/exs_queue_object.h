@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* A thread that waits until the queue has events enough, on its stack. */
+/* A thread that waits until the queue has enough events; on that thread's stack. */
 struct exs_waiter {
     struct exs_sleeper sleeper;
     size_t need;
@@ -19,31 +19,31 @@ struct exs_waiter {
 };
 
 struct exs_queue {
-    struct exs_slot *slot; /* immutable, as long as the queue has a user */
-    _Atomic size_t ready;  /* count, for those who poll without the lock */
-    _Atomic size_t taken;  /* places of events, and of those that are promised */
-    _Atomic size_t room;   /* changed with the lock; never less */
+    struct exs_slot *slot; /* immutable while the queue has a user */
+    _Atomic size_t ready;  /* number of events, for threads that poll without the lock */
+    _Atomic size_t taken;  /* slots of events, and reserved ones */
+    _Atomic size_t room;   /* written with the lock held; never shrinks */
     _Atomic int wait;      /* EXS_WAIT_ */
 
-    pthread_mutex_t lock; /* innermost; guards all below */
-    exs_event_t *events;  /* ring of room places */
+    pthread_mutex_t lock; /* innermost; guards the members below */
+    exs_event_t *events;  /* ring of room slots */
     size_t first;
     size_t count;
     int depth;
-    struct exs_waiter *waiters; /* the oldest first */
-    int fd;                     /* -1 until somebody asks for it; readable while count > 0 */
+    struct exs_waiter *waiters; /* oldest first */
+    int fd;                     /* -1 until the program asks for it; readable while count > 0 */
     exs_signal_t signal;
 };
 
-/* The queue, with a user more, or NULL. */
+/* Returns the queue with one user more, or NULL. */
 struct exs_queue *exs_queue_take(exs_qhandle_t handle);
 void exs_queue_give(struct exs_queue *queue);
 
-/* At least so many places: 0 or ENOMEM. */
+/* Makes the ring at least so large. Returns 0 or ENOMEM. */
 int exs_queue_grow_locked(struct exs_queue *queue, size_t need);
-/* Up to count events, to where the caller wants them. Tells those who wait what is left. */
+/* Takes up to count events. Wakes waiters that the rest satisfies. */
 size_t exs_queue_pop_locked(struct exs_queue *queue, exs_event_t *events, size_t count);
-/* Wakes the first who has events enough. */
+/* Wakes the first waiter that has enough events. */
 void exs_queue_wake_locked(struct exs_queue *queue);
 
 #endif

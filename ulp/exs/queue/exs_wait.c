@@ -10,11 +10,11 @@
 #define NS_PER_S  UINT64_C(1000000000)
 #define NS_PER_US UINT64_C(1000)
 /*
- * Where nothing comes for so long the library's thread leads: the caller's then sleeps where it can
- * be cancelled.
+ * When no event comes for this long, the caller gives the lead to the library's thread and sleeps
+ * where it can be cancelled.
  */
 #define LEAD_US UINT64_C(10000)
-/* Polls in a row. Somebody else may need this processor to bring what is waited for. */
+/* Polls in a row before a yield: another thread may need this processor to produce the event. */
 #define POLLS 64u
 
 struct waiting {
@@ -34,7 +34,7 @@ uint64_t exs_clock_ns(void)
     return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-/* Microseconds that are left, at most LEAD_US; 0: none. */
+/* Returns the microseconds left, at most LEAD_US; 0: none. */
 static uint64_t time_left(const struct exs_wait *wait)
 {
     uint64_t now;
@@ -48,7 +48,7 @@ static uint64_t time_left(const struct exs_wait *wait)
     return now < LEAD_US ? now : LEAD_US;
 }
 
-/* Works as long as there is work, or always. */
+/* Polls while there is work; with EXS_WAIT_BUSY_POLL always. */
 static bool poll(struct waiting *waiting)
 {
     bool always = waiting->wait->kind == EXS_WAIT_BUSY_POLL;

@@ -31,7 +31,7 @@ int exs_address_check(int domain, const struct sockaddr *address, socklen_t leng
                : 0;
 }
 
-/* Both kinds have the port in the same place. */
+/* The port is at the same offset in both kinds of address. */
 uint16_t exs_address_port(const struct sockaddr_storage *address)
 {
     return four(address)->sin_port;

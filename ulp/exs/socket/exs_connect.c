@@ -21,8 +21,8 @@ int exs_socket_open(int domain, int type, int *fd)
 }
 
 /*
- * Chooses a port that nobody has on any address, since IT-API listens on all of them, and holds it
- * by the descriptor that is returned. -1: there is none, or no IPv6.
+ * Chooses a port that is free on all addresses, since IT-API listens on all of them, and returns a
+ * descriptor that reserves it. Returns -1 if there is none, or no IPv6.
  */
 static int choose_port(struct sockaddr_storage *address)
 {
@@ -86,7 +86,7 @@ int exs_socket_bind(int fd, const struct sockaddr *address, socklen_t length)
     return error;
 }
 
-/* The kernel's socket gives the port up, for the one that IT-API opens. */
+/* The kernel's socket gives up the port, for IT-API to open it. */
 static void release_port(struct exs_socket *exs)
 {
     int fresh = socket(exs->domain, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -99,7 +99,7 @@ static void release_port(struct exs_socket *exs)
 
 /* ---- Connecting ----------------------------------------------------------------------------- */
 
-/* What the attempt needs, so that it can be made without the lock. */
+/* The data of an attempt, which is made without the lock. */
 struct attempt {
     it_path_t path;
     it_conn_qual_t qual;
@@ -123,7 +123,7 @@ static int errno_of(it_status_t status)
     return ENOBUFS;
 }
 
-/* A device may know more of a path than the two addresses. */
+/* Completes the path: a device may need more than the two addresses. */
 static int find_path(struct attempt *attempt)
 {
     struct exs_adapter *adapter = exs_adapter_get();
@@ -168,7 +168,7 @@ static void prepare(struct exs_socket *socket, struct exs_connection *connection
     exs_setup_put(attempt->setup, &setup);
 }
 
-/* Claims the socket; from then on no other call does anything with it. */
+/* Claims the socket: from now on no other call uses it. */
 static int claim(int fd, const struct sockaddr *address, socklen_t length,
                  struct exs_socket **result)
 {
@@ -193,7 +193,7 @@ static int claim(int fd, const struct sockaddr *address, socklen_t length,
     return 0;
 }
 
-/* The socket is as before. */
+/* Restores the socket to its state before the call. */
 static int give_up(struct exs_socket *socket, int error)
 {
     exs_socket_enter(socket);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Shutting down, closing, cancelling; what is ready. */
+/* Shutting down, closing, cancelling, readiness. */
 #include "socket/exs_events.h"
 #include "socket/exs_listen.h"
 #include "socket/exs_socket_calls.h"
@@ -60,7 +60,7 @@ int exs_socket_shutdown(int fd, int how, struct exs_request *request)
 
 /* ---- Close ---------------------------------------------------------------------------------- */
 
-/* The peer hears of it behind all data, and answers. */
+/* The peer gets CLOSE behind all data, and answers. */
 static void linger(struct exs_socket *socket)
 {
     struct exs_connection *connection = socket->connection;
@@ -96,7 +96,7 @@ int exs_socket_close(int fd, bool cut, struct exs_request *request)
 
     if (!socket)
         return EBADF;
-    /* Another thread is just making the connection or the listener. */
+    /* Another thread is creating the connection or the listener. */
     if ((socket->state == EXS_STATE_CONNECTING && !socket->connection) ||
         (socket->state == EXS_STATE_LISTENING && !socket->listener)) {
         exs_socket_leave(socket);

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* What is to be done without the lock. */
+/* Work to do without the lock. */
 struct later {
     void (*accepted)(struct exs_socket *acceptor, struct exs_request *element, int fd, int error,
                      bool retry);
@@ -40,7 +40,7 @@ static void finish_one(struct exs_socket *socket, struct exs_request **request, 
         exs_socket_finish(socket, taken, error);
 }
 
-/* The peer has accepted; its private data tell how. */
+/* The peer has accepted; its private data has the parameters. */
 static int agree(struct exs_connection *connection, const it_event_t *event)
 {
     struct exs_setup setup;
@@ -57,7 +57,7 @@ static void on_established(struct exs_socket *socket, const it_event_t *event, s
     int error = connection->element ? 0 : agree(connection, event);
 
     keep_addresses(socket);
-    /* IT-API listens on all addresses; a peer that came in by another one is turned away. */
+    /* IT-API listens on all addresses; a peer that arrived at another one is turned away. */
     if (error == 0 && connection->element && !exs_address_covers(&bound, &socket->local))
         error = ECONNRESET;
     if (error != 0) {
@@ -106,7 +106,7 @@ static int error_of(const it_connection_event_t *event)
     }
 }
 
-/* It has never been established: a client may try again, an accepted one goes. */
+/* The connection was never established: a client may try again, an accepted one is freed. */
 static void on_failed_attempt(struct exs_socket *socket, int error, struct later *later)
 {
     struct exs_connection *connection = socket->connection;
@@ -134,7 +134,7 @@ static void on_over(struct exs_socket *socket)
 
     if (socket->state != EXS_STATE_CONNECTED || !connection->live)
         return;
-    /* What the peer has confirmed has arrived, whoever of the two ended the connection. */
+    /* Data that the peer has confirmed has arrived, whichever side ended the connection. */
     if (socket->close)
         finish_one(socket, &socket->close, connection->got_closed || socket->cut ? 0 : error);
     finish_one(socket, &socket->shutdown, error);
@@ -184,7 +184,7 @@ void exs_events_advance(struct exs_socket *socket)
         exs_connection_fail(connection);
 }
 
-/* A connection that is over has no socket: nobody wants to know any more. */
+/* A connection that has ended has no socket: its events are dropped. */
 static void take(struct exs_source *source, const it_event_t *events, size_t count)
 {
     struct exs_connection *connection =

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What happens to connections; shared by the files of this folder. */
+/* Events of connections; shared by the files of this folder. */
 #ifndef ITAPI_ULP_EXS_SOCKET_EXS_EVENTS_H
 #define ITAPI_ULP_EXS_SOCKET_EXS_EVENTS_H
 
 #include "transfer/exs_connection.h"
 
-/* A connection for the socket. Without a lock. 0 or errno. */
+/* Creates a connection for the socket; called without a lock. Returns 0 or errno. */
 int exs_events_connect(struct exs_socket *socket, struct exs_connection **result);
 
-/* Gives up a connection that is not the socket's yet. */
+/* Frees a connection that does not belong to the socket yet. */
 void exs_events_discard(struct exs_connection *connection);
 
-/* What follows from the state of the connection: the ends of shutdown and close. With the lock. */
+/* Called with the lock. Ends shutdown and close as the state of the connection allows. */
 void exs_events_advance(struct exs_socket *socket);
 
-/* The connection is over: it goes with the socket. With the lock. */
+/*
+ * Called with the lock. The connection has ended and is freed, with the socket if that is closed.
+ */
 void exs_events_bury(struct exs_socket *socket);
 
 #endif /* ITAPI_ULP_EXS_SOCKET_EXS_EVENTS_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Listening: requests of peers and accepts of the program find each other. */
+/* Listening: matches requests of peers with accepts of the program. */
 #include "socket/exs_listen.h"
 
 #include "adapter/exs_lead.h"
@@ -28,7 +28,7 @@ struct exs_listener {
     struct exs_socket *socket; /* counted */
     it_evd_handle_t evd;
     it_listen_handle_t point;
-    struct exs_requests elements; /* accepts that wait; with the socket's lock, and the rest */
+    struct exs_requests elements; /* accepts that wait; from here on guarded by the socket's lock */
     size_t first;
     size_t count;
     size_t backlog;
@@ -44,7 +44,7 @@ static void reject(it_cn_est_identifier_t id)
     (void)it_reject(id, NULL, 0);
 }
 
-/* It has led to this descriptor, or to error. */
+/* The element has ended with this descriptor, or with error. */
 static void accepted(struct exs_socket *acceptor, struct exs_request *element, int fd, int error,
                      bool retry)
 {
@@ -64,7 +64,7 @@ static void accepted(struct exs_socket *acceptor, struct exs_request *element, i
     exs_socket_put(acceptor);
 }
 
-/* The accepted socket: in the state of one that connects. NULL: errno. */
+/* Creates the accepted socket in the state CONNECTING. Returns NULL with errno on failure. */
 static struct exs_socket *make_socket(struct exs_socket *acceptor, struct exs_request *element,
                                       const struct exs_setup *setup)
 {
@@ -100,7 +100,7 @@ static struct exs_socket *make_socket(struct exs_socket *acceptor, struct exs_re
     return error == 0 ? made : NULL;
 }
 
-/* The peer went away before its request was accepted: the next one is for this element. */
+/* The peer went away before its request was accepted: the element takes the next request. */
 static void undo(struct exs_socket *made)
 {
     struct exs_socket *acceptor;
@@ -253,7 +253,7 @@ static size_t backlog_of(int backlog)
                                    : (size_t)backlog;
 }
 
-/* The socket, in the state of listening but without a listener. */
+/* Puts the socket in the state LISTENING, still without a listener. */
 static int claim(int fd, struct exs_socket **result, uint16_t *port)
 {
     struct exs_socket *socket = exs_socket_find(fd);

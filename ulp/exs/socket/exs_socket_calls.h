@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the API does with sockets. Arguments have been checked as far as they do not depend on the
- * socket; a descriptor is looked up here. All return 0 or errno; not 0: the request is not touched
- * and done is not called.
+ * The socket calls of the API. The caller has checked the arguments that do not depend on the
+ * socket; these functions look up the descriptor. They return 0 or errno; on failure the request is
+ * unchanged and done is not called.
  */
 #ifndef ITAPI_ULP_EXS_SOCKET_EXS_SOCKET_CALLS_H
 #define ITAPI_ULP_EXS_SOCKET_EXS_SOCKET_CALLS_H
@@ -13,7 +13,7 @@ int exs_socket_open(int domain, int type, int *fd);
 int exs_socket_bind(int fd, const struct sockaddr *address, socklen_t length);
 int exs_socket_listen(int fd, int backlog);
 
-/* Each request is an element; all of them or none are taken. */
+/* Each request is one element; either all or none are taken. */
 int exs_socket_accept(int fd, struct exs_request *const *requests, size_t count);
 
 /* timeout_us: IT_TIMEOUT_INFINITE waits as long as the transport does. */
@@ -22,18 +22,18 @@ int exs_socket_connect(int fd, const struct sockaddr *address, socklen_t length,
 
 int exs_socket_shutdown(int fd, int how, struct exs_request *request);
 
-/* The descriptor is gone when this returns 0. cut: EXS_DONTLINGER. */
+/* The descriptor is closed when this returns 0. cut: EXS_DONTLINGER. */
 int exs_socket_close(int fd, bool cut, struct exs_request *request);
 
 /*
- * Ends calls that match with error: accepts, a connect, sends and receives. Returns how many will.
- * With the lock.
+ * Called with the lock. Ends calls that match with error: accepts, a connect, sends and receives.
+ * Returns how many will end.
  */
 size_t exs_socket_cancel(struct exs_socket *socket,
                          bool (*match)(const struct exs_request *request, const void *key),
                          const void *key, int error);
 
-/* EXS_POLLIN, EXS_POLLOUT bits. With the lock. */
+/* Called with the lock. Returns EXS_POLLIN and EXS_POLLOUT bits. */
 int exs_socket_ready(const struct exs_socket *socket);
 
 #endif /* ITAPI_ULP_EXS_SOCKET_EXS_SOCKET_CALLS_H */

@@ -44,7 +44,7 @@ void exs_stream_in_post(struct exs_stream_in *in, const struct exs_receive *rece
     in->count++;
 }
 
-/* A peek takes what is there, and leaves it there. */
+/* A peek copies the octets in the ring and leaves them there. */
 static bool take_peek(struct exs_stream_in *in, struct exs_receive *head, uint64_t there,
                       struct exs_take *take)
 {
@@ -137,7 +137,7 @@ bool exs_stream_in_ring(struct exs_stream_in *in, uint64_t count, bool in_line)
 bool exs_stream_in_withdrawn(struct exs_stream_in *in, uint32_t chain)
 {
     if (chain != in->chain)
-        return (int32_t)(in->chain - chain) > 0; /* ring data were faster */
+        return (int32_t)(in->chain - chain) > 0; /* ring data came first */
     if (!in->withdrawing)
         return in->ended;
     end_chain(in);

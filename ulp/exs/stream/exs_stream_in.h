@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The receiver of a stream: README.md, rules 1, 2, 6, 7. Memory of the array is the caller's. */
+/*
+ * The receiver of a stream: README.md, rules 1, 2, 6, 7. The caller owns the memory of the array.
+ */
 #ifndef ITAPI_ULP_EXS_STREAM_EXS_STREAM_IN_H
 #define ITAPI_ULP_EXS_STREAM_EXS_STREAM_IN_H
 
@@ -10,34 +12,34 @@ struct exs_receive {
     uint64_t filled;
     bool waitall;
     bool peek;
-    void *owner; /* the caller's */
+    void *owner; /* for the caller */
 };
 
 struct exs_stream_in {
     uint64_t given; /* C: octets given to receives */
     uint64_t ring_size;
-    uint64_t ring_written; /* octets that have come for the ring so far */
-    uint64_t ring_read;    /* of these given to receives */
-    uint64_t ring_told;    /* of these the sender knows */
-    uint64_t advert_min;   /* shorter receives are not advertised if there is a ring */
-    uint32_t chain;        /* the present one */
+    uint64_t ring_written; /* octets that have come to the ring so far */
+    uint64_t ring_read;    /* part of ring_written that receives have got */
+    uint64_t ring_told;    /* part of ring_read that the sender has been told */
+    uint64_t advert_min;   /* with a ring, shorter receives are not advertised */
+    uint32_t chain;        /* the current chain */
     uint32_t advertised;   /* receives at the head of the queue that the sender may use */
     uint32_t first;
     uint32_t count;
     uint32_t room;
-    bool open; /* an ADVERT of the present chain has been sent */
+    bool open; /* an ADVERT of the current chain has been sent */
     bool withdrawing;
     bool asked;
-    bool small; /* data come in small pieces: receives are not advertised until asked for */
-    bool ended; /* no more data */
+    bool small; /* data comes in small pieces: receives are advertised only when asked for */
+    bool ended; /* no more data comes */
     struct exs_receive *receives;
 };
 
-/* Octets on their way from the ring to the receive at the head. */
+/* Octets to copy from the ring to the first receive. */
 struct exs_take {
     struct exs_receive *receive;
     uint64_t to;       /* offset in the receive */
-    uint64_t position; /* octets of the ring before these, ever; modulo its size the place */
+    uint64_t position; /* counted over all octets of the ring; its place is this modulo the size */
     uint64_t count;
 };
 
@@ -46,29 +48,32 @@ void exs_stream_in_start(struct exs_stream_in *in, uint64_t ring_size, uint64_t 
 
 /* ---- The program's receives ----------------------------------------------------------------- */
 
-/* There is room: the caller counts credits. */
+/* There is room, since the caller counts credits. */
 void exs_stream_in_post(struct exs_stream_in *in, const struct exs_receive *receive);
 
-/* Octets for the head from the ring. Call it until it says false. */
+/* Gets octets of the ring for the first receive. To be called until it returns false. */
 bool exs_stream_in_take(struct exs_stream_in *in, struct exs_take *take);
 
-/* Takes a complete receive off the queue; call it after take and after direct data. */
+/* Removes a complete receive from the queue; called after take and after direct data. */
 bool exs_stream_in_complete(struct exs_stream_in *in, struct exs_receive *receive);
 
-/* The index-th receive; NULL beyond the last. */
+/* Returns the index-th receive; NULL beyond the last. */
 struct exs_receive *exs_stream_in_at(struct exs_stream_in *in, uint32_t index);
 
-/* Takes one out that is not advertised: index >= in->advertised. */
+/* Removes a receive that is not advertised: index >= in->advertised. */
 void exs_stream_in_remove(struct exs_stream_in *in, uint32_t index);
 
-/* Has the chain withdrawn, if there is one; true if WITHDRAW for in->chain is to be sent. */
+/*
+ * Starts to withdraw the chain, if there is one. Returns true if WITHDRAW for in->chain must be
+ * sent.
+ */
 bool exs_stream_in_withdraw(struct exs_stream_in *in);
 
-/* ---- Messages of the peer; false or NULL: a lie --------------------------------------------- */
+/* ---- Messages of the peer; false or NULL: a protocol violation ------------------------------ */
 
 /*
- * Octets that are in the receive at the head, or have come in the message; to is the offset of the
- * first.
+ * Octets that have been written to the first receive, or are in the message; *to is the offset of
+ * the first one.
  */
 struct exs_receive *exs_stream_in_direct(struct exs_stream_in *in, uint32_t chain, uint64_t count,
                                          bool in_line, uint64_t *to);
@@ -79,22 +84,25 @@ bool exs_stream_in_end(struct exs_stream_in *in);
 
 /* ---- What to send --------------------------------------------------------------------------- */
 
-/* Some are to be advertised now. Where the sender has two left, fewer than four wait for more. */
+/*
+ * Returns true if receives must be advertised now. While the sender has two, fewer than four are
+ * held back.
+ */
 bool exs_stream_in_adverts_due(struct exs_stream_in *in);
-/* The next receive to be advertised, from its filled octets on, in in->chain; NULL: none. */
+/* Returns the next receive to advertise, beyond its filled octets, in in->chain; NULL: none. */
 const struct exs_receive *exs_stream_in_next_advert(struct exs_stream_in *in);
-/* It is, and *seq goes with it. */
+/* The receive is advertised; *seq goes with it. */
 void exs_stream_in_advertise(struct exs_stream_in *in, uint64_t *seq);
 
 /*
- * Asked after everything else, when the program has had its chance to receive: NONE is to be sent,
+ * Called last, when the program has had its chance to receive. Returns true if NONE must be sent,
  * since there is nothing to advertise.
  */
 bool exs_stream_in_none_due(struct exs_stream_in *in);
 
-/* The sender may be waiting for room. */
+/* Returns true if the sender may be waiting for room. */
 bool exs_stream_in_ack_due(const struct exs_stream_in *in);
-/* A message leaves, and the return value with it. */
+/* Called when a message is sent; the return value goes with it. */
 uint32_t exs_stream_in_tell(struct exs_stream_in *in);
 
 #endif /* ITAPI_ULP_EXS_STREAM_EXS_STREAM_IN_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Making and freeing connections. */
+/* Creating and freeing connections. */
 #include "transfer/exs_connection.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 
 #define SLOT_MEMORY ((size_t)2 * EXS_SLOTS * EXS_SLOT_OCTETS)
-/* Completions of receives, Sends, Writes that fail, and what happens to the connection. */
+/* Completions of receives and Sends, failed Writes, and connection events. */
 #define EVENTS (EXS_SLOTS + 2 * EXS_SLOTS + 8)
 
 /* ---- Memory --------------------------------------------------------------------------------- */
@@ -21,7 +21,9 @@ static void *map(size_t length)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* On a device it is registered when the peer wants it; of packets the peer writes none into it. */
+/*
+ * On a device the ring is registered when the peer asks for it. Packets are never written into it.
+ */
 static bool make_ring(struct exs_connection *connection, size_t size)
 {
     connection->ring_size = size < EXS_RING_MAX ? size : EXS_RING_MAX;

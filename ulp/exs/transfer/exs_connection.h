@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A connection: endpoint, EVD, slots of messages, ring, and the protocol of its type. All with the
- * socket's lock but exs_connection_new and exs_connection_free.
+ * A connection: endpoint, EVD, slots of messages, ring, and the protocol of its type. Everything is
+ * guarded by the socket's lock, except in exs_connection_new and exs_connection_free.
  */
 #ifndef ITAPI_ULP_EXS_TRANSFER_EXS_CONNECTION_H
 #define ITAPI_ULP_EXS_TRANSFER_EXS_CONNECTION_H
@@ -27,7 +27,7 @@
 #define EXS_RING_MAX    ((size_t)1 << 30)
 #define EXS_CREDITS_MAX 65535
 
-/* What waits to be sent: bits, in the order in which it goes. */
+/* Messages that wait to be sent: bits, in the order of sending. */
 #define EXS_DUE_WITHDRAWN 0x01u
 #define EXS_DUE_WITHDRAW  0x02u
 #define EXS_DUE_RING      0x04u
@@ -38,27 +38,30 @@
 struct exs_connection {
     struct exs_socket *socket;
     struct exs_source source;    /* context of its EVD */
-    struct exs_errand over;      /* frees it */
-    struct exs_errand ask;       /* pushes when nothing else is to be done */
-    bool ask_due;                /* it will */
-    bool may_ask;                /* it does */
-    struct exs_request *element; /* an accept that it is for, until it is established */
-    struct exs_socket *acceptor; /* counted; of this one */
-    /* Tells the acceptor, without a lock: the descriptor; retry: it waits for the next request. */
+    struct exs_errand over;      /* frees the connection */
+    struct exs_errand ask;       /* pushes when there is nothing else to do */
+    bool ask_due;                /* the errand is pending */
+    bool may_ask;                /* the errand runs */
+    struct exs_request *element; /* the accept that it is for, until it is established */
+    struct exs_socket *acceptor; /* counted; the socket of that accept */
+    /*
+     * Reports to the acceptor, without a lock: the descriptor; retry: the element takes the next
+     * request.
+     */
     void (*accepted)(struct exs_socket *acceptor, struct exs_request *element, int fd, int error,
                      bool retry);
     it_evd_handle_t evd;
     it_ep_handle_t ep;
-    bool live;    /* established, and not over */
-    bool failed;  /* the end of it has been asked for */
-    bool got_end; /* FIN or CLOSE has come */
+    bool live;    /* established and not ended */
+    bool failed;  /* its end has been requested */
+    bool got_end; /* FIN or CLOSE has arrived */
     bool got_close;
     bool sent_close;
     bool got_closed;
     bool no_more_sends;    /* shutdown, close */
     bool no_more_receives; /* shutdown */
 
-    unsigned char *slots; /* EXS_SLOTS of receives, then as many of Sends */
+    unsigned char *slots; /* EXS_SLOTS for receives, then as many for Sends */
     it_lmr_handle_t slots_lmr;
     unsigned char *ring;
     size_t ring_size;
@@ -68,56 +71,59 @@ struct exs_connection {
 
     struct exs_flow flow;
     uint32_t tx_posted;         /* Sends, modulo 2^32 */
-    uint32_t tx_done;           /* of these completed */
-    uint32_t tx_signal;         /* the last with a completion */
-    it_lmr_triplet_t last_send; /* of this push: not posted yet, if last_waits */
+    uint32_t tx_done;           /* of these, completed ones */
+    uint32_t tx_signal;         /* the last signalled one */
+    it_lmr_triplet_t last_send; /* the last of this push; not posted yet if last_waits */
     it_dto_flags_t last_flags;
     bool last_waits;
     unsigned due;       /* EXS_DUE_ */
-    uint32_t withdrawn; /* the chain to be told */
+    uint32_t withdrawn; /* the chain that WITHDRAWN names */
 
-    struct exs_requests sends; /* those whose octets are sent first, then those that wait */
-    struct exs_request *next;  /* the first that waits */
-    uint64_t waiting;          /* octets of all that wait; of packets with their heads */
+    struct exs_requests sends; /* sent ones whose octets are not free yet, then waiting ones */
+    struct exs_request *next;  /* the first waiting one */
+    uint64_t waiting;          /* octets of all waiting ones; for packets including their heads */
     int sends_open;            /* credits in use */
     int send_credits;
     int recv_credits;
-    void *gate; /* context whose next piece goes first */
+    void *gate; /* the context whose next piece goes first */
 
-    /* By the type of the socket. */
+    /* By the type of the socket: */
     struct exs_stream_out out;
     struct exs_stream_in in;
     struct exs_packet_out packet_out;
     struct exs_packet_in packet_in;
-    void *arrays[2]; /* of out and in */
+    void *arrays[2]; /* memory of out and in */
 };
 
 /* ---- Its life ------------------------------------------------------------------------------- */
 
 /*
- * With endpoint and memory, receives posted. The leader gives its events to take. The socket is
- * counted. 0 or errno.
+ * Creates endpoint and memory, and posts the receives. The leader passes the connection's events to
+ * take. The socket is counted. Returns 0 or errno.
  */
 int exs_connection_new(struct exs_socket *socket,
                        void (*take)(struct exs_source *source, const it_event_t *events,
                                     size_t count),
                        struct exs_connection **result);
 
-/* What to tell the peer; credits as the program wants them. */
+/* Fills in the parameters to send to the peer; the credits are those that the program wants. */
 void exs_connection_offer(const struct exs_connection *connection, struct exs_setup *setup);
-/* What the peer has said. Of credits each direction has the least. 0, ENOMEM, or EPROTO. */
+/*
+ * Takes the peer's parameters; each direction gets the smaller number of credits. Returns 0, ENOMEM
+ * or EPROTO.
+ */
 int exs_connection_agree(struct exs_connection *connection, const struct exs_setup *peer);
 
-/* The connection is over, or was never made: all requests end with error, or as they should. */
+/* The connection has ended, or was never made: all requests end with error, or as they should. */
 void exs_connection_end(struct exs_connection *connection, int error);
 
-/* Has it ended: a DISCONNECT follows, if there is a connection. */
+/* Ends the connection: a DISCONNECT event follows, if it was established. */
 void exs_connection_fail(struct exs_connection *connection);
 
-/* By the leader, once it is over. */
+/* Called by the leader once the connection has ended. */
 void exs_connection_free(struct exs_connection *connection);
 
-/* Ends receives that match, as soon as the peer cannot use them any more. Returns their number. */
+/* Ends receives that match, as soon as the peer cannot use them any more. Returns how many. */
 size_t exs_connection_cancel_receives(struct exs_connection *connection,
                                       bool (*match)(const struct exs_request *request,
                                                     const void *key),
@@ -128,12 +134,12 @@ size_t exs_connection_cancel_receives(struct exs_connection *connection,
 /* A completion. */
 void exs_connection_completion(struct exs_connection *connection, const it_event_t *event);
 
-/* Sends what can be sent. */
+/* Sends whatever can be sent. */
 void exs_connection_push(struct exs_connection *connection);
 
 /*
- * ASK and its answer NONE are sent when there is nothing else to do: mostly an ADVERT comes first.
- * False: they will be.
+ * ASK and its answer NONE are sent when there is nothing else to do, since mostly an ADVERT comes
+ * first. Returns false if they will be sent later.
  */
 bool exs_connection_may_ask(struct exs_connection *connection);
 
@@ -144,35 +150,43 @@ static inline bool exs_is_stream(const struct exs_connection *connection)
     return connection->socket->type == SOCK_STREAM;
 }
 
-/* A slot and a receive at the peer are there. */
+/* Returns true if there are a free slot here and a receive at the peer. */
 bool exs_post_room(const struct exs_connection *connection);
-/* Where the payload of the next message goes: EXS_INLINE_MAX octets. */
+/* Returns where the payload of the next message goes: EXS_INLINE_MAX octets. */
 unsigned char *exs_post_payload(const struct exs_connection *connection);
-/* Posts the last message, which exs_post has kept; flag: IT_COALESCE_WR_FLAG, others follow. */
+/*
+ * Posts the last message, which exs_post has held back. flag: IT_COALESCE_WR_FLAG if others follow.
+ */
 void exs_post_last(struct exs_connection *connection, it_dto_flags_t flag);
-/* Sends a message of the type and these numbers. */
+/* Sends a message with this type and these numbers. */
 void exs_post(struct exs_connection *connection, struct exs_message *message);
-/* Writes octets of a request to the peer's memory; the message behind it makes them free again. */
+/*
+ * Writes octets of a request to the peer's memory. The message that follows frees them when it
+ * completes.
+ */
 bool exs_post_write(struct exs_connection *connection, struct exs_request *request,
                     const void *octets, size_t count, const struct exs_place *place);
 void exs_post_receive(struct exs_connection *connection, size_t slot);
 
-/* Octets between the ring, whose place `position` is modulo its size, and memory. */
+/* Copy octets between memory and the ring; their place is position modulo the ring's size. */
 void exs_ring_put(struct exs_connection *connection, uint64_t position, const void *octets,
                   size_t count);
 void exs_ring_get(const struct exs_connection *connection, uint64_t position, void *octets,
                   size_t count);
-/* Registers it; false: out of memory. */
+/* Registers the ring; returns false without memory. */
 bool exs_ring_register(struct exs_connection *connection);
 
-/* One more, in its place. */
+/* Adds a request in its place. */
 void exs_sends_put(struct exs_connection *connection, struct exs_request *request);
-/* The first request that has octets left to send; NULL: none, or its turn has not come. */
+/*
+ * Returns the first request with octets left to send; NULL if there is none, or if its turn has not
+ * come.
+ */
 struct exs_request *exs_sends_next(struct exs_connection *connection);
-/* Ends those whose octets are free. */
+/* Ends the requests whose octets are free. */
 void exs_sends_reap(struct exs_connection *connection);
 
-/* Cancels what has not been sent of those that match, or of all: NULL. */
+/* Cancels the unsent part of the requests that match, or of all if match is NULL. */
 size_t exs_sends_cut(struct exs_connection *connection,
                      bool (*match)(const struct exs_request *request, const void *key),
                      const void *key, int error);
@@ -184,16 +198,16 @@ void exs_receive_done(struct exs_connection *connection, struct exs_request *req
 /* exs_stream_serve or exs_packet_serve. */
 void exs_connection_serve(struct exs_connection *connection);
 
-/* What depends on the type. Each is false for a lie of the peer's. */
+/* Handle a message by type. Return false for a protocol violation. */
 bool exs_stream_message(struct exs_connection *connection, const struct exs_message *message);
 bool exs_packet_message(struct exs_connection *connection, const struct exs_message *message);
-/* Adverts and the like, then data. */
+/* Send ADVERTs and the like, then data. */
 void exs_stream_push(struct exs_connection *connection);
 void exs_packet_push(struct exs_connection *connection);
-/* A receive of the program's. */
+/* Take a receive of the program. */
 void exs_stream_receive(struct exs_connection *connection, struct exs_request *request);
 void exs_packet_receive(struct exs_connection *connection, struct exs_request *request);
-/* Gives receives what they can have now: data of the ring, the end, cancellation. */
+/* Give receives what they can get now: data of the ring, the end, cancellation. */
 void exs_stream_serve(struct exs_connection *connection);
 void exs_packet_serve(struct exs_connection *connection);
 

@@ -18,7 +18,7 @@ static uint64_t inline_max(const struct exs_connection *connection)
     return wish < PACKET_INLINE_MAX ? wish : PACKET_INLINE_MAX;
 }
 
-/* A packet takes its place in the next message. Returns the octets there are then. */
+/* Copies a packet to its place in the next message. Returns the octets used then. */
 static size_t put_packet(struct exs_connection *connection, struct exs_request *request,
                          size_t used)
 {
@@ -33,7 +33,7 @@ static size_t put_packet(struct exs_connection *connection, struct exs_request *
     return used + EXS_PACKET_HEAD + request->length;
 }
 
-/* As many packets as go in this way and fit. */
+/* Sends as many packets as fit one message and go in the same way. */
 static void send_inline(struct exs_connection *connection, enum exs_packet_step step)
 {
     struct exs_message message = {.type = EXS_MESSAGE_DATA,
@@ -146,7 +146,7 @@ static void done(struct exs_connection *connection, const struct exs_packet_rece
     exs_receive_done(connection, receive->owner, (size_t)moved, (size_t)(length - moved));
 }
 
-/* An inline packet for a receive. */
+/* Copies an inline packet into a receive. */
 static void give(struct exs_connection *connection, const struct exs_packet_receive *receive,
                  const unsigned char *octets, uint64_t length)
 {
@@ -205,7 +205,7 @@ void exs_packet_serve(struct exs_connection *connection)
     serve(connection);
 }
 
-/* A packet of a message to the ring's account, with its head. */
+/* Stores a packet of a message, with its head, in the ring. */
 static bool got_ring_packet(struct exs_connection *connection, const unsigned char *head,
                             uint32_t length)
 {

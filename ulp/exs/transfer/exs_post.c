@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Messages and Writes become posts; the ring. */
+/* Turns messages and Writes into posts; the ring. */
 #include "transfer/exs_connection.h"
 
 #include "memory/exs_memory.h"
@@ -30,21 +30,21 @@ unsigned char *exs_post_payload(const struct exs_connection *connection)
     return tx_slot(connection) + EXS_HEAD_OCTETS;
 }
 
-/* Octets that the peer's ring has, or ours: what every message tells. */
+/* Returns the octets freed in this side's ring so far; every message carries the number. */
 static uint32_t tell_freed(struct exs_connection *connection)
 {
     return exs_is_stream(connection) ? exs_stream_in_tell(&connection->in)
                                      : exs_packet_in_tell(&connection->packet_in);
 }
 
-/* One of some Sends has a completion, and the one behind the last octets of a Write. */
+/* Some Sends are signalled: every EXS_SIGNAL_EACH-th, and one behind the last octets of a Write. */
 static bool is_signalled(const struct exs_connection *connection, const struct exs_message *message)
 {
     return connection->tx_posted + 1 - connection->tx_signal >= EXS_SIGNAL_EACH ||
            (message->type == EXS_MESSAGE_DATA && !(message->flags & EXS_MESSAGE_INLINE));
 }
 
-/* One that only gives slots back is taken when something else happens, unless they run out. */
+/* A completion that only frees slots raises no notification, unless slots run out. */
 static it_dto_flags_t completion_flags(const struct exs_connection *connection,
                                        const struct exs_message *message)
 {
@@ -65,7 +65,7 @@ void exs_post_last(struct exs_connection *connection, it_dto_flags_t flag)
         exs_connection_fail(connection);
 }
 
-/* Each Send waits for the next, so that all but the last of a push say that others follow. */
+/* Each Send is held back until the next one, so that all but the last of a push are coalesced. */
 void exs_post(struct exs_connection *connection, struct exs_message *message)
 {
     unsigned char *slot = tx_slot(connection);
@@ -88,8 +88,9 @@ void exs_post(struct exs_connection *connection, struct exs_message *message)
 }
 
 /*
- * Of requests without a completion of their own siw sends the pages as they are, and lets TCP look
- * at them again though later requests have completed. In order, so of earlier Sends it tells, too.
+ * For unsignalled requests siw sends the pages themselves, and TCP may read them again even after
+ * later requests have completed. So Writes on a device are signalled. Completions come in order, so
+ * a Write's also covers earlier Sends.
  */
 static it_dto_flags_t write_flags(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Completions, what is due, and the end. */
+/* Completions, messages that are due, and the end. */
 #include "transfer/exs_connection.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ void exs_connection_serve(struct exs_connection *connection)
 
 /* ---- Messages that have come ---------------------------------------------------------------- */
 
-/* All sends that are left end: the peer takes no more. */
+/* Ends all remaining sends: the peer takes no more data. */
 static void drop_sends(struct exs_connection *connection, int error)
 {
     struct exs_request *request;
@@ -145,7 +145,7 @@ static void push_due(struct exs_connection *connection, unsigned which)
             exs_connection_fail(connection);
             return;
         }
-        /* The chain that was to be withdrawn may have ended meanwhile. */
+        /* The chain to withdraw may have ended by now. */
         if (due == EXS_DUE_WITHDRAW &&
             !(exs_is_stream(connection) ? connection->in.withdrawing
                                         : connection->packet_in.withdrawing))

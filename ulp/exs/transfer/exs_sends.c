@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The sends of a connection, in their order; what has ended. */
+/* The sends of a connection, in order. */
 #include "transfer/exs_connection.h"
 
-/* Behind the last piece of its context, or the next to be sent. */
+/* Inserts behind the last piece of the same context, or as the next one to send. */
 static void insert_piece(struct exs_connection *connection, struct exs_request *request)
 {
     struct exs_request *before = NULL;
@@ -73,7 +73,9 @@ void exs_sends_reap(struct exs_connection *connection)
     }
 }
 
-/* What has not been posted of a send is not sent; the stream goes on behind it without a gap. */
+/*
+ * Drops the part of a send that has not been posted; the stream continues behind it without a gap.
+ */
 static bool cut(struct exs_connection *connection, struct exs_request *request, int error)
 {
     if (is_sent(connection, request))

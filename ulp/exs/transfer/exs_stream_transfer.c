@@ -10,7 +10,7 @@
 
 /* ---- Sending -------------------------------------------------------------------------------- */
 
-/* Gathers octets of the requests in their order into the next message. */
+/* Gathers octets of the requests, in order, into the next message. */
 static void gather(struct exs_connection *connection, uint64_t count)
 {
     unsigned char *to = exs_post_payload(connection);
@@ -64,7 +64,7 @@ static uint64_t inline_max(const struct exs_connection *connection)
     return wish < EXS_INLINE_MAX ? wish : EXS_INLINE_MAX;
 }
 
-/* Octets for one step: all that may go now if they fit a message, otherwise of the request. */
+/* Octets for one step: of all waiting requests if they fit a message, otherwise of the first. */
 static uint64_t step_octets(const struct exs_connection *connection,
                             const struct exs_request *request)
 {
@@ -78,7 +78,7 @@ static uint64_t step_octets(const struct exs_connection *connection,
     return octets < most ? octets : most;
 }
 
-/* One step; false: there is nothing to do, or it has to wait. */
+/* Takes one step. Returns false if there is nothing to do, or it has to wait. */
 static bool push_step(struct exs_connection *connection)
 {
     struct exs_request *request = exs_sends_next(connection);
@@ -116,7 +116,7 @@ static bool push_step(struct exs_connection *connection)
 
 /* ---- Advertising ---------------------------------------------------------------------------- */
 
-/* One receive; false: there is none, or it has no memory. */
+/* Advertises one receive. Returns false if there is none, or without memory. */
 static bool advertise(struct exs_connection *connection, struct exs_place *place, uint8_t *flags,
                       uint64_t *seq)
 {
@@ -181,7 +181,7 @@ static void complete(struct exs_connection *connection)
         exs_receive_done(connection, receive.owner, (size_t)receive.filled, 0);
 }
 
-/* Those that are cancelled end in their order, once none of them is advertised. */
+/* Ends cancelled receives in order, once none of them is advertised. */
 static void sweep(struct exs_connection *connection)
 {
     struct exs_stream_in *in = &connection->in;
@@ -204,8 +204,8 @@ static void sweep(struct exs_connection *connection)
 }
 
 /*
- * Octets of the ring for the receives at the head. Those from position `start` on are in `fresh`,
- * in the message that has brought them.
+ * Copies octets of the ring to the first receives. Octets from position start on are not in the
+ * ring but in fresh, in the message that has brought them.
  */
 static void serve(struct exs_connection *connection, const unsigned char *fresh, uint64_t start)
 {

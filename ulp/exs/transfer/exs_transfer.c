@@ -19,7 +19,7 @@ static void prepare(struct exs_request *request)
     request->cancelled = false;
 }
 
-/* 0, or why this socket moves no octets now. */
+/* Returns 0, or the reason why this socket cannot transfer now. */
 static int check(const struct exs_socket *socket)
 {
     switch ((int)socket->state) {
@@ -39,7 +39,7 @@ int exs_transfer_send(struct exs_socket *socket, struct exs_request *request)
 
     if (error != 0 || socket->state == EXS_STATE_ENDED)
         return error != 0 ? error : EPIPE;
-    /* What had begun before the socket was closed or shut down goes on. */
+    /* A send that began before the socket was closed or shut down continues. */
     if ((connection->no_more_sends && !request->continues) || connection->got_close)
         return EPIPE;
     if (connection->failed)

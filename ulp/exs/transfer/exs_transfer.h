@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Octets over a connection. All with the socket's lock, which the caller gives back with
- * exs_socket_leave; 0 or errno, and if it is not 0 the request is not touched.
+ * Transfers over a connection. The caller holds the socket's lock and releases it with
+ * exs_socket_leave. All return 0 or errno; on failure the request is unchanged.
  */
 #ifndef ITAPI_ULP_EXS_TRANSFER_EXS_TRANSFER_H
 #define ITAPI_ULP_EXS_TRANSFER_EXS_TRANSFER_H
 
 #include "object/exs_socket.h"
 
-/* EBUSY without a credit; socket->credit tells when it is worth trying again. */
+/* Returns EBUSY without a credit; socket->credit shows when to try again. */
 int exs_transfer_send(struct exs_socket *socket, struct exs_request *request);
 int exs_transfer_recv(struct exs_socket *socket, struct exs_request *request);
 
-/* The send of this context has no further piece, although the last one said so. */
+/* The send of this context has no further piece, although its last piece announced one. */
 void exs_transfer_send_over(struct exs_socket *socket, const void *context);
 
 /*
- * Ends those that match with error, as far as none of their octets are under way; a receive that is
- * advertised ends after a round trip. Returns how many that are. The others complete as they would.
+ * Ends requests that match with error, unless octets of them are under way; an advertised receive
+ * ends after a round trip. Returns how many end so. The others complete normally.
  */
 size_t exs_transfer_cancel(struct exs_socket *socket,
                            bool (*match)(const struct exs_request *request, const void *key),

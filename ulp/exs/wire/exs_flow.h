@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Never a message without a receive at the peer. Each message tells how many receives its sender
- * has posted so far. The last one known is kept for CREDIT, so both sides can always tell. A CREDIT
- * is due for two receives at least, so one does not cause another.
+ * Flow control of messages: no message is sent without a receive at the peer. Each message carries
+ * the number of receives that its sender has posted so far. The last receive is kept for CREDIT, so
+ * that each side can always send its number. A CREDIT is due after at least two new receives, so
+ * one CREDIT does not cause another.
  */
 #ifndef ITAPI_ULP_EXS_WIRE_EXS_FLOW_H
 #define ITAPI_ULP_EXS_WIRE_EXS_FLOW_H
@@ -12,10 +13,10 @@
 
 struct exs_flow {
     uint32_t slots;  /* receives that each side posts before the connection is made; at least 4 */
-    uint32_t due;    /* CREDIT when so many are not told; at least 2, at most slots - 2 */
-    uint32_t posted; /* here, so far */
-    uint32_t told;   /* of these */
-    uint32_t sent;   /* messages, so far */
+    uint32_t due;    /* CREDIT is due when so many are not told; 2 to slots - 2 */
+    uint32_t posted; /* receives posted here so far */
+    uint32_t told;   /* part of posted that the peer has been told */
+    uint32_t sent;   /* messages sent so far */
     uint32_t peer_posted;
 };
 
@@ -25,7 +26,7 @@ static inline void exs_flow_start(struct exs_flow *flow, uint32_t slots, uint32_
         .slots = slots, .due = due, .posted = slots, .told = slots, .peer_posted = slots};
 }
 
-/* Messages that may be sent now, CREDIT not counted. */
+/* Returns how many messages may be sent now, not counting CREDIT. */
 static inline uint32_t exs_flow_room(const struct exs_flow *flow)
 {
     uint32_t room = flow->peer_posted - flow->sent;
@@ -39,15 +40,15 @@ static inline bool exs_flow_credit_due(const struct exs_flow *flow)
 }
 
 /*
- * So many messages have been sent that the peer will answer with CREDIT at the latest: what can
- * wait may, in order to leave together.
+ * Returns true if so many messages have been sent that the peer will send a CREDIT, if nothing
+ * else. So requests may wait for it, in order to leave together.
  */
 static inline bool exs_flow_answer_comes(const struct exs_flow *flow)
 {
     return flow->slots - (flow->peer_posted - flow->sent) >= flow->due;
 }
 
-/* A message leaves; the return value goes with it. */
+/* Called when a message is sent; the return value goes with it. */
 static inline uint32_t exs_flow_send(struct exs_flow *flow)
 {
     flow->sent++;
@@ -55,7 +56,7 @@ static inline uint32_t exs_flow_send(struct exs_flow *flow)
     return flow->posted;
 }
 
-/* A message has come. false: it tells of more receives than there can be. */
+/* Called when a message arrives. Returns false if it counts more receives than there can be. */
 static inline bool exs_flow_hear(struct exs_flow *flow, uint32_t peer_posted)
 {
     uint32_t more = peer_posted - flow->peer_posted;

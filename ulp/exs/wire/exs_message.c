@@ -24,7 +24,7 @@ static uint64_t get(const unsigned char *in, size_t octets)
     return value;
 }
 
-/* The flags that a type may have, and whether a place follows. */
+/* The flags that each type may have, and whether a place follows. */
 static const struct {
     uint8_t flags;
     bool place;

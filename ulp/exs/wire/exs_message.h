@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Octets of messages and of the private data of a connection: README.md. Big endian. */
+/* The octets of messages and of a connection's private data: README.md. Big endian. */
 #ifndef ITAPI_ULP_EXS_WIRE_EXS_MESSAGE_H
 #define ITAPI_ULP_EXS_WIRE_EXS_MESSAGE_H
 
@@ -34,7 +34,7 @@ enum exs_message_type {
 #define EXS_MESSAGE_INLINE  0x2u /* DATA: the octets follow; otherwise they have been written */
 #define EXS_MESSAGE_WAITALL 0x4u /* ADVERT: the receive takes more than one message */
 
-/* Chains are numbered from 1 on; 0 is none. */
+/* Chains are numbered from 1; 0 is no chain. */
 static inline uint32_t exs_chain_after(uint32_t chain)
 {
     return chain == UINT32_MAX ? 1 : chain + 1;
@@ -56,35 +56,43 @@ struct exs_message {
     uint64_t count;
     struct exs_place place;       /* ADVERT, RING */
     uint32_t more;                /* ADVERT: further receives, each with a place in the payload */
-    const unsigned char *payload; /* inline data, or further places, as they were received */
+    const unsigned char *payload; /* inline data, or further places, as received */
 };
 
-/* Writes head and place. Returns their octets; those of the payload stand behind them. */
+/* Writes head and place and returns their length; the payload goes behind them. */
 size_t exs_message_put(unsigned char *out, const struct exs_message *message);
 
-/* EXS_PLACE_OCTETS of a further receive of an ADVERT; flags as the message has for the first. */
+/*
+ * Writes the EXS_PLACE_OCTETS of a further receive of an ADVERT; flags as in the message for the
+ * first.
+ */
 void exs_message_put_more(unsigned char *out, const struct exs_place *place, uint8_t flags);
-/* The next further receive takes the place of the last one. false: there is none. */
+/* Replaces the place by that of the next further receive. Returns false if there is none. */
 bool exs_message_next_more(struct exs_message *message);
 
-/* false: no message of this protocol, or not of this length. payload points into the octets. */
+/*
+ * Returns false for octets that are no message of this protocol, or of a wrong length. payload
+ * points into the octets.
+ */
 bool exs_message_get(const unsigned char *octets, size_t length, struct exs_message *message);
 
-/* What each side says when a connection is made. */
+/* The parameters that each side sends when a connection is made. */
 struct exs_setup {
     bool packets; /* SOCK_SEQPACKET */
     uint16_t send_credits;
     uint16_t recv_credits;
     uint32_t packet_copy_max;
-    struct exs_place ring; /* STag 0: after WANT */
+    struct exs_place ring; /* STag 0: sent later, after WANT */
 };
 
 void exs_setup_put(unsigned char out[EXS_SETUP_OCTETS], const struct exs_setup *setup);
 
-/* Octets that are missing at the end are 0: devices cut them off. false: another protocol. */
+/*
+ * Missing octets at the end are 0, since devices strip zeros. Returns false for another protocol.
+ */
 bool exs_setup_get(const unsigned char *octets, size_t length, struct exs_setup *setup);
 
-/* A 32-bit length before each packet of an inline message. */
+/* The 32-bit length before each packet of an inline message. */
 #define EXS_PACKET_HEAD 4u
 void exs_packet_head_put(unsigned char *out, uint32_t length);
 uint32_t exs_packet_head_get(const unsigned char *octets);
