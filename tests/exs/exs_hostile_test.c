@@ -39,6 +39,15 @@ struct lie {
         .type = EXS_MESSAGE_##t, .posted = 32, __VA_ARGS__                                         \
     }
 
+/* Further places of an ADVERT, all alike: at 1, with this length and these flags. */
+#define FURTHER(number, octets, flag_octets)                                                       \
+    .chain = 1, .place = {1, 1, 1}, .more = (number),                                              \
+    .payload = (const unsigned char *)"\0\0\0\0\0\0\0\1" octets "\0\0\0\1" flag_octets
+
+#define OCTETS_0   "\0\0\0\0\0\0\0\0"
+#define OCTETS_1   "\0\0\0\0\0\0\0\1"
+#define OCTETS_ALL "\377\377\377\377\377\377\377\377"
+
 static const struct lie lies[] = {
     {"nothing at all", STREAM, M(CREDIT), 0, 1},
     {"a short head", STREAM, M(CREDIT), 23, 1},
@@ -65,6 +74,14 @@ static const struct lie lies[] = {
     {"an ADVERT of the future", STREAM, M(ADVERT, .chain = 1, .count = 5, .place = {1, 1, 1}), LAST,
      1},
     {"too many ADVERTs", STREAM, M(ADVERT, .chain = 1, .place = {1, 1, 1}), LAST, 5},
+    {"a second ADVERT of nothing", STREAM, M(ADVERT, FURTHER(1, OCTETS_0, "\0\0\0\0")), LAST, 1},
+    {"a second ADVERT, another flag", STREAM, M(ADVERT, FURTHER(1, OCTETS_1, "\0\0\0\2")), LAST, 1},
+    {"a second ADVERT, many flags", STREAM, M(ADVERT, FURTHER(1, OCTETS_1, "\1\0\0\4")), LAST, 1},
+    {"the last of three with a flag", STREAM, M(ADVERT, FURTHER(2, OCTETS_1, "\0\0\0\1")), LAST, 1},
+    {"too many ADVERTs in one", STREAM, M(ADVERT, FURTHER(4, OCTETS_1, "\0\0\0\4")), LAST, 1},
+    {"a message full of ADVERTs", STREAM, M(ADVERT, FURTHER(83, OCTETS_1, "\0\0\0\0")), LAST, 1},
+    {"a part of a second ADVERT", STREAM, M(ADVERT, FURTHER(1, OCTETS_1, "\0\0\0\0")), 60, 1},
+    {"too many in two, all memory", STREAM, M(ADVERT, FURTHER(2, OCTETS_ALL, "\0\0\0\0")), LAST, 2},
     {"withdrawn, not asked for", STREAM, M(WITHDRAWN, .chain = 1), LAST, 1},
     {"withdraws a chain that is not there", STREAM, M(WITHDRAW, .chain = 7), LAST, 1},
     {"a ring that was not wanted", STREAM, M(RING, .place = {1, 4096, 1}), LAST, 1},
@@ -81,6 +98,7 @@ static const struct lie lies[] = {
      3},
     {"packets: a number twice", PACKET, M(ADVERT, .chain = 1, .count = 7, .place = {1, 1, 1}), LAST,
      2},
+    {"packets: two ADVERTs in one", PACKET, M(ADVERT, FURTHER(1, OCTETS_1, "\0\0\0\0")), LAST, 1},
     {"packets: another chain", PACKET, M(ADVERT, .chain = 2, .place = {1, 1, 1}), LAST, 1},
     {"packets: withdraws another chain", PACKET, M(WITHDRAW, .chain = 2), LAST, 1},
     {"packets: needs what has not been reached", PACKET, M(NEED, .count = 3), LAST, 1},
@@ -130,6 +148,8 @@ static void tell(it_ep_handle_t ep, const struct lie *lie)
         buffer.data[0] = lie->message.type;
     if (message.flags & INLINE)
         length += message.count;
+    for (uint32_t i = 0; i < message.more; i++, length += EXS_PLACE_OCTETS)
+        memcpy(buffer.data + length, message.payload, EXS_PLACE_OCTETS);
     if (lie->type == PACKET && message.place.addr != 0)
         buffer.data[EXS_HEAD_OCTETS + 3] = 5; /* the length of a packet */
     if (lie->length != LAST)

@@ -78,6 +78,19 @@ static bool length_fits(const struct exs_message *message, size_t length)
     return (message->flags & EXS_MESSAGE_INLINE) ? message->count == rest : rest == 0;
 }
 
+/* Of the first the flags stand in the head. */
+static bool places_fit(const struct exs_message *message)
+{
+    const unsigned char *flags = message->payload - 4;
+
+    if (get(flags, 4) != 0)
+        return false;
+    for (uint32_t i = 0; i < message->more; i++)
+        if (get(flags += EXS_PLACE_OCTETS, 4) & ~(uint64_t)EXS_MESSAGE_WAITALL)
+            return false;
+    return true;
+}
+
 bool exs_message_get(const unsigned char *octets, size_t length, struct exs_message *message)
 {
     memset(message, 0, sizeof(*message));
@@ -98,7 +111,7 @@ bool exs_message_get(const unsigned char *octets, size_t length, struct exs_mess
     get_place(message->payload, &message->place);
     message->payload += EXS_PLACE_OCTETS;
     message->more = (uint32_t)((length - EXS_HEAD_OCTETS) / EXS_PLACE_OCTETS) - 1;
-    return get(message->payload - 4, 4) == 0;
+    return places_fit(message);
 }
 
 void exs_message_put_more(unsigned char *out, const struct exs_place *place, uint8_t flags)
@@ -111,7 +124,7 @@ bool exs_message_next_more(struct exs_message *message)
     if (message->more == 0)
         return false;
     get_place(message->payload, &message->place);
-    message->flags = message->payload[EXS_PLACE_OCTETS - 1] & EXS_MESSAGE_WAITALL;
+    message->flags = message->payload[EXS_PLACE_OCTETS - 1];
     message->payload += EXS_PLACE_OCTETS;
     message->more--;
     return true;
