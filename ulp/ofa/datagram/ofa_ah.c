@@ -10,7 +10,7 @@
 
 #define HOP_LIMIT 0xff
 
-/* 0 or errno. */
+/* Returns 0 or errno. */
 static int resolve(const struct ofa_device *device, struct ofa_ah *ah)
 {
     const struct ibv_ah_attr *attr = &ah->attr;
@@ -19,7 +19,7 @@ static int resolve(const struct ofa_device *device, struct ofa_ah *ah)
     int index = attr->is_global ? attr->grh.sgid_index : 0;
     struct sockaddr_in6 peer;
 
-    /* On Ethernet there is no way without a GID, or the LID that is made of one. */
+    /* As on Ethernet, a peer needs a GID, or the LID that is derived from one. */
     if (attr->port_num != 1 || (!attr->is_global && attr->dlid == 0) || index >= count ||
         !ofa_gid_address(device, attr, 0, &peer))
         return EINVAL;
@@ -57,7 +57,7 @@ int ibv_destroy_ah(struct ibv_ah *ah)
 
 /* ---- From completions ----------------------------------------------------------------------- */
 
-/* The place of one of our addresses in the table; 0 for one that it does not have: 127.0.0.2. */
+/* Returns the index of a local address in the table; 0 if it is not there, as 127.0.0.2. */
 static uint8_t index_of(const struct ofa_device *device, const struct in6_addr *address)
 {
     struct ofa_gid table[OFA_MAX_GIDS];

@@ -8,7 +8,7 @@
 struct ofa_ah {
     struct ibv_ah base;
     struct ibv_ah_attr attr;
-    struct in6_addr from; /* addresses of IPv4 are mapped ones */
+    struct in6_addr from; /* IPv4 addresses are IPv4-mapped */
     struct in6_addr to;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Life of ports and queue pairs for datagrams, and what moves them. */
+/* Ports and UD queue pairs: creation, end, and progress. */
 #include "datagram/ofa_datagram.h"
 
 #include "queue/ofa_queue.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define DRAIN_MOST 64 /* datagrams that are taken in one go */
+#define DRAIN_MOST 64 /* datagrams read in a row */
 
 /* ---- Progress ------------------------------------------------------------------------------- */
 
@@ -51,7 +51,7 @@ static void on_timer(struct ofa_timer *timer)
     ofa_watch_arm(&socket->watch);
 }
 
-/* Whether a program may be asleep until there is a completion. */
+/* Returns true if a program may be asleep until there is a completion. */
 static bool is_awaited_locked(const struct ofa_socket *socket)
 {
     for (int i = 0; i < OFA_NUMBERS_PER_PORT; i++)
@@ -62,8 +62,8 @@ static bool is_awaited_locked(const struct ofa_socket *socket)
 }
 
 /*
- * On the thread that watches. A program that polls takes its datagrams itself, and faster; from one
- * that does not they are taken a little later, as by a device.
+ * Runs on the watch's thread. A program that polls reads its datagrams itself, and faster. If no
+ * program waits, the timer reads them a little later.
  */
 static void on_readable(struct ofa_watch *watch)
 {
@@ -94,7 +94,7 @@ static void watch_all_locked(struct ofa_context *context)
         ofa_watch_arm(&socket->watch);
 }
 
-/* A CQ that has found nothing is polled, or one is armed. */
+/* Called when a poll finds the CQ empty, or when it is armed. */
 static void on_progress(struct ofa_cq *cq, bool armed)
 {
     struct ofa_context *context = ofa_context_of(cq->base.context);
@@ -102,7 +102,7 @@ static void on_progress(struct ofa_cq *cq, bool armed)
     if (armed)
         (void)pthread_mutex_lock(&context->datagram_lock);
     else if (pthread_mutex_trylock(&context->datagram_lock) != 0)
-        return; /* somebody is at it */
+        return; /* another thread makes progress */
     if (armed)
         watch_all_locked(context);
     else
@@ -228,7 +228,7 @@ static void forget_locked(struct ofa_qp *qp)
 int ofa_datagram_close(struct ofa_qp *qp)
 {
     (void)pthread_mutex_lock(&qp->context->datagram_lock);
-    if (*place_of(qp) == qp) /* and not of one that has got the number already */
+    if (*place_of(qp) == qp) /* another queue pair may have the number already */
         *place_of(qp) = NULL;
     forget_locked(qp);
     (void)pthread_mutex_unlock(&qp->context->datagram_lock);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Queue pairs of the type UD. Each message is one datagram of UDP, to the port in the peer's
- * number. A queue pair has queues of its own, since IT-API has none for this; its completions go to
- * the CQ as those of the layer do.
+ * UD queue pairs. Each message is one UDP datagram to the port in the peer's number. IT-API has no
+ * queues for this, so a UD queue pair has its own; its completions go to the stash of the CQ.
  */
 #ifndef ITAPI_ULP_OFA_DATAGRAM_OFA_DATAGRAM_H
 #define ITAPI_ULP_OFA_DATAGRAM_OFA_DATAGRAM_H
@@ -11,22 +10,22 @@
 #include "datagram/ofa_socket.h"
 #include "object/ofa_object.h"
 
-/* Makes a port of numbers one of datagrams, too. 0 or errno; EADDRINUSE: it is somebody else's. */
+/* Binds a UDP socket to a port of numbers. Returns 0 or errno; EADDRINUSE: the port is in use. */
 int ofa_datagram_add_port(struct ofa_context *context, uint16_t port);
 
-/* Before the context goes: no thread comes afterwards. */
+/* Called before the context is closed. No thread uses the ports afterwards. */
 void ofa_datagram_close_ports(struct ofa_context *context);
 
-/* The queues of a queue pair, whose number is on such a port. 0 or errno. */
+/* Opens the queues of a queue pair, whose number has such a port. Returns 0 or errno. */
 int ofa_datagram_open(struct ofa_qp *qp);
 
-/* Whatever is posted is gone; nothing of it completes any more. 0. */
+/* Drops all posted work without completions. Returns 0. */
 int ofa_datagram_close(struct ofa_qp *qp);
 
-/* The queue pair has come to this state, and has the attributes that go with it. */
+/* Called when the queue pair has entered the state and has its attributes. */
 void ofa_datagram_enter(struct ofa_qp *qp, enum ibv_qp_state state);
 
-/* 0 or errno. The first with ofa_qp.post_lock. */
+/* Post a request or a receive. Return 0 or errno. ofa_datagram_send needs ofa_qp.post_lock. */
 int ofa_datagram_send(struct ofa_qp *qp, const struct ibv_send_wr *wr);
 int ofa_datagram_recv(struct ofa_qp *qp, const struct ibv_recv_wr *wr);
 
@@ -49,23 +48,23 @@ struct ofa_datagram_recv {
     struct ibv_sge sge[];
 };
 
-/* With ofa_context.datagram_lock. */
+/* Guarded by ofa_context.datagram_lock. */
 struct ofa_datagrams {
     struct ofa_socket *socket;
     uint32_t qkey;
-    bool told_last;           /* that no receive of the S-RQ will come any more */
-    struct ofa_ring sends;    /* of struct ofa_datagram_send, while they cannot go out */
+    bool told_last;           /* the program has IBV_EVENT_QP_LAST_WQE_REACHED */
+    struct ofa_ring sends;    /* of struct ofa_datagram_send that cannot be sent yet */
     struct ofa_ring receives; /* of struct ofa_datagram_recv */
 };
 
-/* Sends what may go out now. */
+/* Sends the requests that can be sent now. */
 void ofa_datagram_push_locked(struct ofa_qp *qp);
 
-/* What has arrived goes to the queue pair that it is for, or nowhere. */
+/* Delivers the datagram in the socket's .packet to its queue pair, or drops it. */
 void ofa_datagram_deliver_locked(struct ofa_socket *socket, const struct ofa_path *path,
                                  size_t length);
 
-/* Completes all that is posted. */
+/* Flush posted requests, or receives. */
 void ofa_datagram_flush_sends_locked(struct ofa_qp *qp);
 void ofa_datagram_flush_receives_locked(struct ofa_qp *qp);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What arrives, and the receives that it goes to. */
+/* Arriving datagrams, and receives. */
 #include "datagram/ofa_datagram.h"
 #include "datagram/ofa_shared.h"
 #include "memory/ofa_range.h"
@@ -31,7 +31,7 @@ static void complete_first_locked(struct ofa_qp *qp, const struct ibv_wc *wc, bo
     ofa_cq_complete(qp->recv_cq, &completion, solicited);
 }
 
-/* Those of an S-RQ stay there, for others. */
+/* Flushes the queue pair's receives. Those of an S-RQ stay there for other queue pairs. */
 void ofa_datagram_flush_receives_locked(struct ofa_qp *qp)
 {
     if (qp->srq && !qp->datagrams->told_last) {
@@ -42,7 +42,7 @@ void ofa_datagram_flush_receives_locked(struct ofa_qp *qp)
         complete_first_locked(qp, &(struct ibv_wc){.status = IBV_WC_WR_FLUSH_ERR}, false);
 }
 
-/* A receive that cannot take what has come: the queue pair is in ERR then. */
+/* Fails the first receive, which cannot take a datagram, and moves the queue pair to ERR. */
 static void fail_locked(struct ofa_qp *qp, enum ibv_wc_status status)
 {
     atomic_store_explicit(&qp->state, IBV_QPS_ERR, memory_order_relaxed);
@@ -53,7 +53,7 @@ static void fail_locked(struct ofa_qp *qp, enum ibv_wc_status status)
 
 /* ---- Scattering ----------------------------------------------------------------------------- */
 
-/* The memory of a receive, filled bit by bit. */
+/* The memory of a receive, filled piece by piece. */
 struct scatter {
     struct iovec pieces[OFA_MAX_SGE];
     size_t count;
@@ -96,8 +96,8 @@ static void fill(struct scatter *scatter, const unsigned char *bytes, size_t len
 /* ---- Arriving ------------------------------------------------------------------------------- */
 
 /*
- * Where a service level has no meaning, cards tell by it which header the receive begins with: bit
- * 3: there is one of UDP; below it 1: of IPv6, 2: of IPv4. UCX takes nothing without it.
+ * Returns the service level of a completion. On Ethernet it says, as with cards, which header the
+ * receive begins with: bit 3 means UDP, bits 0 to 2 are 1 for IPv6 and 2 for IPv4. UCX needs it.
  */
 static uint8_t level_of(const struct ofa_route *route)
 {
@@ -140,7 +140,7 @@ static bool accepts(const struct ofa_qp *qp, const struct ofa_wire *wire)
            state >= IBV_QPS_RTR && state != IBV_QPS_ERR && receives_of(qp)->count > 0;
 }
 
-/* Whether or not there is a receive, or a queue pair: the socket has room again. */
+/* Acknowledges a datagram, also without a queue pair or receive: the socket has room again. */
 static void acknowledge(const struct ofa_socket *socket, const struct ofa_path *path,
                         const struct ofa_wire *wire)
 {
@@ -167,7 +167,7 @@ void ofa_datagram_deliver_locked(struct ofa_socket *socket, const struct ofa_pat
         ofa_flow_acknowledged(socket->flows, &path->peer, path->peer_port, wire.sequence);
         return;
     }
-    /* Nobody can speak for a queue pair of another socket. */
+    /* The numbers must belong to the sockets, so that no socket can send for another one. */
     if (wire.to_number >> 8 != socket->port || wire.from_number >> 8 != path->peer_port)
         return;
     if (wire.wants_ack)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Requests of queue pairs of the type UD. */
+/* Requests of UD queue pairs. */
 #include "datagram/ofa_ah.h"
 #include "datagram/ofa_datagram.h"
 #include "memory/ofa_range.h"
@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define QKEY_OF_QP 0x80000000u /* such a Q_Key in a request stands for the queue pair's */
+#define QKEY_OF_QP 0x80000000u /* a Q_Key with this bit in a request means the queue pair's Q_Key */
 #define WAITS      ((enum ibv_wc_status) - 1)
 
 /* ---- Completing ----------------------------------------------------------------------------- */
@@ -45,7 +45,7 @@ void ofa_datagram_flush_sends_locked(struct ofa_qp *qp)
 
 /* ---- Sending -------------------------------------------------------------------------------- */
 
-/* The pieces of the payload. */
+/* Gathers the pieces of the payload. */
 static enum ibv_wc_status gather(struct ofa_qp *qp, struct ofa_datagram_send *send,
                                  struct iovec *pieces, size_t *count)
 {
@@ -62,7 +62,7 @@ static enum ibv_wc_status gather(struct ofa_qp *qp, struct ofa_datagram_send *se
     return IBV_WC_SUCCESS;
 }
 
-/* A datagram that finds no way is lost, and its sender does not hear of that. */
+/* Returns the status of a send. A datagram without a route is lost, and completes with success. */
 static enum ibv_wc_status status_of(int error)
 {
     switch (error) {
@@ -100,7 +100,7 @@ static enum ibv_wc_status transmit_locked(struct ofa_qp *qp, struct ofa_datagram
     return status_of(error);
 }
 
-/* After a failure the rest is flushed; receives are left alone. */
+/* After a failure the other requests are flushed; receives are not. */
 void ofa_datagram_push_locked(struct ofa_qp *qp)
 {
     struct ofa_datagrams *datagrams = qp->datagrams;
@@ -132,7 +132,7 @@ static size_t length_of(const struct ibv_send_wr *wr)
     return length;
 }
 
-/* 0 or errno. */
+/* Returns 0 or errno. */
 static int check(const struct ofa_qp *qp, const struct ibv_send_wr *wr)
 {
     if (wr->opcode != IBV_WR_SEND && wr->opcode != IBV_WR_SEND_WITH_IMM)

@@ -5,11 +5,13 @@
 
 #include <string.h>
 
-/* As many of the greatest datagrams as the buffer of a socket has room for by default. */
+/* As many datagrams of the maximum size as fit into a socket's default buffer. */
 #define WINDOW    32
 #define ACK_EVERY 8
 
-/* A peer that has never answered may be of another kind; another one waits for a processor. */
+/*
+ * Time without an acknowledgement before the limit is ignored; short for a peer without any so far.
+ */
 #define PATIENCE_AT_FIRST_NS UINT64_C(200000000)
 #define PATIENCE_NS          UINT64_C(1000000000)
 

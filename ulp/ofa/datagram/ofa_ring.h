@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Requests or receives, oldest first, in places of the same size. */
+/* A ring of requests or receives in places of one size, oldest first. */
 #ifndef ITAPI_ULP_OFA_DATAGRAM_OFA_RING_H
 #define ITAPI_ULP_OFA_DATAGRAM_OFA_RING_H
 
@@ -14,13 +14,13 @@ struct ofa_ring {
     uint32_t count;
 };
 
-/* 0 or ENOMEM; "places" is the caller's to free. */
+/* Returns 0 or ENOMEM. The caller frees .places. */
 int ofa_ring_open(struct ofa_ring *ring, uint32_t room, size_t size);
 
-/* The place behind the last; NULL: there is none. */
+/* Adds a place at the end and returns it; NULL: the ring is full. */
 void *ofa_ring_add(struct ofa_ring *ring);
 
-/* NULL: it is empty. */
+/* Returns the oldest; NULL: the ring is empty. */
 void *ofa_ring_first(const struct ofa_ring *ring);
 
 void ofa_ring_drop_first(struct ofa_ring *ring);

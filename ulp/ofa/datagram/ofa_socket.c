@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BUFFER_BYTES (4 << 20) /* as far as the system lets it be */
-#define MAPPED       12        /* octets of a mapped address before that of IPv4 */
+#define BUFFER_BYTES (4 << 20) /* the system may lower it */
+#define MAPPED       12        /* octets of an IPv4-mapped address before the IPv4 address */
 
 /* ---- Addresses ------------------------------------------------------------------------------ */
 
@@ -55,7 +55,7 @@ static void from_sockaddr(const struct sockaddr_storage *address, struct ofa_pat
 /* ---- Which address this end has ------------------------------------------------------------- */
 
 union control {
-    struct cmsghdr header; /* for its alignment */
+    struct cmsghdr header; /* for alignment */
     char room[CMSG_SPACE(sizeof(struct in6_pktinfo))];
 };
 

@@ -85,16 +85,16 @@ bool ofa_wire_decode(const unsigned char *bytes, size_t length, struct ofa_wire 
 
 #define IPV4_AT       20
 #define IPV4_HEADER   20
-#define IPV4_VERSION  0x45 /* and its length, in words */
+#define IPV4_VERSION  0x45 /* with the header's length in words */
 #define IPV4_SOURCE   12
 #define IPV4_TARGET   16
 #define IPV4_CHECKSUM 10
 #define IPV6_SOURCE   8
 #define IPV6_TARGET   24
 #define TTL           64
-#define MAPPED        12 /* octets of a mapped address before that of IPv4 */
+#define MAPPED        12 /* octets of an IPv4-mapped address before the IPv4 address */
 
-/* 0 where the checksum in the header is right. */
+/* Returns the checksum of a header; 0 if the header's own checksum is right. */
 static uint16_t checksum(const unsigned char *header)
 {
     uint32_t sum = 0;
@@ -151,7 +151,7 @@ bool ofa_grh_decode(const unsigned char bytes[OFA_GRH_BYTES], struct ofa_route *
 {
     const unsigned char *ipv4 = bytes + IPV4_AT;
 
-    /* An address of IPv6 may look like the start of the other header, but for its checksum. */
+    /* An IPv6 address may look like the start of an IPv4 header, but its checksum is wrong. */
     if (ipv4[0] == IPV4_VERSION && checksum(ipv4) == 0) {
         map(&route->from, ipv4 + IPV4_SOURCE);
         map(&route->to, ipv4 + IPV4_TARGET);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Opening and closing devices. The table of a context is the larger half of the interface: headers
- * call through it.
+ * Opening and closing devices. Most of verbs is in the table of a context, through which inline
+ * functions of the headers call.
  */
 #include "device/ofa_device.h"
 #include "link/ofa_async.h"
@@ -23,7 +23,7 @@
 
 _Static_assert(sizeof(struct verbs_context) == 648, "as in rdma-core 44");
 
-/* Slots that stay NULL are what this library cannot do: the header answers EOPNOTSUPP for them. */
+/* Fills the table. The header answers EOPNOTSUPP for slots that stay NULL: unsupported calls. */
 static void fill_operations(struct verbs_context *verbs)
 {
     struct ibv_context_ops *ops = &verbs->context.ops;
@@ -74,7 +74,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *base)
     }
     fill_operations(&context->verbs);
     context->verbs.context.device = base;
-    /* Nobody can use it, but programs hand copies of it around. */
+    /* It has no use, but programs duplicate it. */
     context->verbs.context.cmd_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
     context->verbs.context.async_fd = context->async.fd;
     context->verbs.context.num_comp_vectors = vectors();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The list of devices: uiwarp0 for all addresses, and one for each network interface, that of
- * loopback last.
+ * The list of devices: uiwarp0 for all addresses, then one for each network interface, loopback
+ * last.
  */
 #include "device/ofa_device.h"
 
@@ -33,7 +33,7 @@ static bool is_iwarp(void)
     return model && strcmp(model, "iwarp") == 0;
 }
 
-/* The same for the same host and name, whoever asks; locally administered. */
+/* Returns a GUID that depends only on host and name; locally administered. */
 static __be64 make_guid(const char *name)
 {
     char host[65] = "";
@@ -101,7 +101,7 @@ static bool has_flags(int fd, const char *name, short flags)
     return ioctl(fd, SIOCGIFFLAGS, &request) == 0 && (request.ifr_flags & flags) == flags;
 }
 
-/* By their index, so that the order stays. */
+/* Adds interfaces in the order of their index, which is stable. */
 static int add_interfaces(struct ibv_device **list, int count, bool loopback)
 {
     struct if_nameindex *names = if_nameindex();

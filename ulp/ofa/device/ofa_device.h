@@ -13,7 +13,7 @@ static inline struct ofa_device *ofa_device_of(struct ibv_device *device)
 void ofa_device_hold(struct ofa_device *device);
 void ofa_device_release(struct ofa_device *device);
 
-/* What the table of a context takes. */
+/* Functions for the table of a context. */
 int ofa_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *attr,
                    size_t length);
 int ofa_query_device_ex(struct ibv_context *context, const struct ibv_query_device_ex_input *input,

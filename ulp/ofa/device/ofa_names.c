@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Names of values, and rates. Values without a name have one, too. */
+/* Names of values, also for unknown ones, and rates. */
 #include <infiniband/verbs.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

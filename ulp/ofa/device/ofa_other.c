@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Calls that need nothing of IT-API, and those that are not there. */
+/* Calls that do not need IT-API, and calls that are not supported. */
 #include "object/ofa_object.h"
 #include "support/ofa_log.h"
 
@@ -84,7 +84,7 @@ int ibv_resolve_eth_l2_from_gid(struct ibv_context *context, struct ibv_ah_attr 
     return 0;
 }
 
-/* ---- Not there ------------------------------------------------------------------------------ */
+/* ---- Not supported -------------------------------------------------------------------------- */
 
 int ibv_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a device and its port say of themselves. */
+/* Attributes of a device and its port. */
 #include "device/ofa_device.h"
 #include "port/ofa_gid.h"
 
@@ -9,7 +9,7 @@
 
 #undef ibv_query_port
 
-#define VENDOR_ID   0x69746au /* "itj": of no manufacturer */
+#define VENDOR_ID   0x69746au /* "itj": belongs to no manufacturer */
 #define PART_ID     0x0001
 #define WIDTH_4X    2
 #define SPEED_10    4
@@ -107,7 +107,7 @@ int ofa_query_port(struct ibv_context *base, uint8_t port_num, struct ibv_port_a
     return 0;
 }
 
-/* For programs from before the extended table; they know the members up to "flags". */
+/* For programs built before the extended table, which know the members up to .flags. */
 int ibv_query_port(struct ibv_context *context, uint8_t port_num,
                    struct _compat_ibv_port_attr *attr)
 {
@@ -117,7 +117,7 @@ int ibv_query_port(struct ibv_context *context, uint8_t port_num,
 
 /* ---- GIDs and partition keys ---------------------------------------------------------------- */
 
-/* False: there is no such entry. */
+/* Returns false if there is no such entry. */
 static bool find_gid(struct ibv_context *context, uint32_t index, struct ofa_gid *gid)
 {
     struct ofa_gid table[OFA_MAX_GIDS];

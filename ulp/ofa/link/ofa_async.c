@@ -10,11 +10,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define ASYNC_EVENTS 4096 /* queued before the IA's thread gets to them */
+#define ASYNC_EVENTS 4096 /* that can wait for the IA's thread */
 
 /* ---- From IT-API ---------------------------------------------------------------------------- */
 
-/* IBV_EVENT_DEVICE_FATAL: nothing that programs of verbs hear of. */
+/* Converts an event number. IBV_EVENT_DEVICE_FATAL: verbs has no such event. */
 static enum ibv_event_type type_of(it_event_type_t number)
 {
     switch ((int)number) {
@@ -58,7 +58,7 @@ static void on_cq_error(struct ofa_context *context, it_evd_handle_t handle)
     }
 }
 
-/* An error that ends the connection here takes the queue pair to ERR, with all its receives. */
+/* A local error that ends the connection moves the queue pair to ERR, so receives are flushed. */
 static void fail(struct ofa_qp *qp)
 {
     atomic_store_explicit(&qp->state, IBV_QPS_ERR, memory_order_relaxed);
@@ -77,7 +77,7 @@ static void on_ep_error(it_ep_handle_t handle, enum ibv_event_type type)
         fail(object.ptr);
 }
 
-/* With the lock: an object is found and told of, or gone. */
+/* Holds the lock, so that the object of each event is either valid or not found. */
 static void on_affiliated(it_evd_handle_t evd, void *argument)
 {
     struct ofa_context *context = argument;
@@ -115,7 +115,7 @@ static void on_unaffiliated(it_evd_handle_t evd, void *argument)
     }
 }
 
-/* What has happened to the port before the adapter was opened, which tells of all that follows. */
+/* Reports a change of the port since the context was opened. The adapter reports later ones. */
 static void tell_port(struct ofa_context *context)
 {
     bool up = ofa_port_is_up(context->device);
@@ -156,7 +156,7 @@ void ofa_async_close(struct ofa_context *context)
 
 /* ---- To the program ------------------------------------------------------------------------- */
 
-/* Whose event it is; NULL: the port's. */
+/* Returns the object of an event; NULL: the port. */
 static void *object_of(const struct ibv_async_event *event)
 {
     switch (event->event_type) {

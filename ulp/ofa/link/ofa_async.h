@@ -5,15 +5,15 @@
 
 #include "object/ofa_object.h"
 
-/* From now on errors and changes of the adapter become events. 0 or errno. */
+/* Turns errors and changes of the adapter into events. Returns 0 or errno. */
 int ofa_async_open(struct ofa_context *context);
 
-/* Before the adapter goes: no callback runs afterwards. */
+/* Called before the adapter is closed. No callback runs afterwards. */
 void ofa_async_close(struct ofa_context *context);
 
 /*
- * Before an object goes: its events that nobody has read are forgotten, and those that were read
- * are waited for, until they are acknowledged.
+ * Called before an object is destroyed. Drops its unread events and waits until the others are
+ * acknowledged.
  */
 void ofa_async_drain(struct ofa_context *context, const void *object, pthread_mutex_t *mutex,
                      pthread_cond_t *cond, const uint32_t *completed, const uint32_t *delivered);

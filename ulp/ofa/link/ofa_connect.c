@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Making and ending connections, whoever asks for them. */
+/* Making and ending connections, for rdma_cm and by hand. */
 #include "link/ofa_link.h"
 
 #include "datagram/ofa_datagram.h"
@@ -56,7 +56,7 @@ int ofa_link_set_depths(struct ofa_qp *qp, uint32_t ird, uint32_t ord)
     return ofa_errno(it_ep_modify(qp->ep, DEPTHS, &attributes));
 }
 
-/* With the state to go back to when the call fails. */
+/* Steps to CONNECTING. Returns the former state, to go back to if the call fails. */
 static enum ofa_link_state begin(struct ofa_qp *qp)
 {
     enum ofa_link_state before;
@@ -106,7 +106,7 @@ it_status_t ofa_link_attempt(it_ep_handle_t ep, const struct ofa_call *call)
     return it_ep_connect(ep, &path, NULL, &qual, IT_CONNECT_FLAG_TWO_WAY, call->data, call->length);
 }
 
-/* Microseconds, by the code: InfiniBand 1.2, table 45. */
+/* RNR timers in microseconds, by code: InfiniBand 1.2, table 45. */
 static const uint32_t rnr_timers[32] = {
     655360, 10,    20,    30,    40,    60,     80,     120,    160,    240,    320,
     480,    640,   960,   1280,  1920,  2560,   3840,   5120,   7680,   10240,  15360,
@@ -124,7 +124,7 @@ void ofa_link_limit_hold(struct ofa_qp *qp)
         (void)itx_ep_limit_hold(qp->send_ep, tries, try_us);
 }
 
-/* What a program that moves its queue pair itself says by ibv_modify_qp. */
+/* Sets attributes that a program sets by ibv_modify_qp if it moves its queue pair itself. */
 static void set_attributes(struct ofa_qp *qp, const struct ofa_call *call)
 {
     struct ibv_qp_attr *attr = &qp->attr;
@@ -177,7 +177,7 @@ int ofa_link_reject(it_cn_est_identifier_t request, const void *data, size_t len
     return ofa_errno(it_reject(request, data, length));
 }
 
-/* With an event for rdma_cm, if there is a connection; without one, what is posted is flushed. */
+/* Disconnects, with an event for rdma_cm. Without a connection, flushes posted work. */
 static void end_ep(it_ep_handle_t ep)
 {
     if (it_ep_disconnect(ep, NULL, 0) != IT_SUCCESS)

@@ -14,16 +14,16 @@
 
 static void on_time(struct ofa_timer *timer);
 
-/* With the lock. */
+/* Guarded by the lock. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ofa_context *contexts;
-static int ends[2] = {-1, -1}; /* of a pipe: the child has the other end until it is gone */
-static uint64_t until_ns;      /* that the parent waits for its child */
+static int ends[2] = {-1, -1}; /* of a pipe; the child has the other end until it exits */
+static uint64_t until_ns;      /* when the parent stops waiting for its child */
 static struct ofa_timer watch = {.callback = on_time};
 
-/* ---- Going on ------------------------------------------------------------------------------- */
+/* ---- Claiming ------------------------------------------------------------------------------- */
 
-/* Every queue pair with a connection of its own. With ofa_context.lock. */
+/* Calls act for each queue pair with an EP. With ofa_context.lock. */
 static void each_locked(struct ofa_context *context, void (*act)(struct ofa_qp *qp, void *argument),
                         void *argument)
 {
@@ -33,7 +33,7 @@ static void each_locked(struct ofa_context *context, void (*act)(struct ofa_qp *
                 act(block->qps[i], argument);
 }
 
-/* Those of one CQ, or of all with NULL. */
+/* Claims a queue pair if it uses this CQ; NULL: always. */
 static void claim(struct ofa_qp *qp, void *cq)
 {
     if (!cq || qp->send_cq == cq || qp->recv_cq == cq)
@@ -69,7 +69,7 @@ static void claim_all_locked(void)
     }
 }
 
-/* In the parent: has the child gone, or had its time? */
+/* In the parent: claims all if the child has exited, or its time is over. */
 static void on_time(struct ofa_timer *timer)
 {
     struct pollfd end = {.events = 0};
@@ -99,7 +99,7 @@ static void wait_for_use(struct ofa_cq *cq)
     atomic_store_explicit(&cq->progress, on_progress, memory_order_relaxed);
 }
 
-/* "any" becomes true with a connection. */
+/* Suspends a connected queue pair, and then sets *any. */
 static void suspend(struct ofa_qp *qp, void *any)
 {
     if (qp->link.state != OFA_LINK_UP || !ofa_hold_suspend(qp))
@@ -132,7 +132,7 @@ static void before_fork(void)
     until_ns = any ? ofa_clock_ns() + WATCH_NS : 0;
 }
 
-/* Everything but the connections. */
+/* Thaws the adapters. Connections wait for a claim. */
 static void go_on(void)
 {
     for (struct ofa_context *context = contexts; context; context = context->next) {
@@ -155,7 +155,7 @@ static void after_in_parent(void)
     (void)pthread_mutex_unlock(&lock);
 }
 
-/* The end of the pipe stays open until the process is over, or another program. */
+/* The child keeps its end of the pipe open until it exits or executes another program. */
 static void after_in_child(void)
 {
     go_on();

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Processes that fork. All adapters are frozen for the moment of it, and objects are there in both
- * processes afterwards. A connection goes on in the one that first uses its queue pair: posts a
- * request, polls or arms one of its CQs in vain. A child that ends or runs another program has not
- * used it, and after a second the parent goes on with what nobody has used: its peers may be
- * waiting for it while it does nothing itself.
+ * Processes that fork. All adapters are frozen during fork(2), and both processes have all objects
+ * afterwards. A connection goes on in the process that first uses its queue pair: that posts a
+ * request, or polls or arms one of its CQs and finds it empty. If the child exits or executes
+ * another program, or after a second, the parent claims the connections not used yet, since peers
+ * may be waiting for it.
  */
 #ifndef ITAPI_ULP_OFA_LINK_OFA_FORK_H
 #define ITAPI_ULP_OFA_LINK_OFA_FORK_H

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* With the version of what follows as its last octet. */
+/* The last octet is the version of the format. */
 static const unsigned char magic[16] = "itapi.ofa.hand\0\2";
 
 static void put32(unsigned char *bytes, uint32_t value)

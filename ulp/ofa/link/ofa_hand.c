@@ -14,9 +14,9 @@
 #include <string.h>
 #include <sys/random.h>
 
-#define NUMBERS_BY_HAND (1024u << 8) /* ports below are not given to processes */
+#define NUMBERS_BY_HAND (1024u << 8) /* lower ports are never assigned */
 #define PSN_MASK        0xffffffu
-#define ORD_AT_FIRST    16 /* of an end that is in RTR only: it has not been told yet */
+#define ORD_AT_FIRST    16 /* of an end in RTR, which does not know its ORD yet */
 #define TIMEOUT_LEAST   2000000u
 #define ASK_US          2000000u
 #define FOR_EVER        (UINT64_C(3600) * 24 * 365 * 1000000)
@@ -31,7 +31,7 @@ static uint32_t ord_of(const struct ofa_qp *qp)
     return is_rts(qp) ? qp->attr.max_rd_atomic : ORD_AT_FIRST;
 }
 
-/* As long as InfiniBand would try, and 2 seconds at least. Microseconds. */
+/* Returns the time that InfiniBand would retry, in microseconds; at least 2 seconds. */
 static uint64_t timeout_of(const struct ofa_qp *qp)
 {
     uint64_t limit;
@@ -69,7 +69,7 @@ static bool address_of_peer(const struct ofa_qp *qp, struct sockaddr_in6 *peer)
                            (uint16_t)(qp->attr.dest_qp_num >> 8), peer);
 }
 
-/* Whether both ends mean each other. What an end cannot know yet is not compared. */
+/* Returns true if both ends name each other. Values that an end cannot know yet are ignored. */
 static bool matches(const struct ofa_qp *qp, const struct ofa_greeting *greeting)
 {
     if (greeting->to_number != qp->base.qp_num || greeting->from_number != qp->attr.dest_qp_num ||
@@ -94,7 +94,7 @@ static bool connects(const struct ofa_qp *qp, const struct sockaddr_in6 *peer)
            memcmp(table[qp->attr.ah_attr.grh.sgid_index].gid.raw, &peer->sin6_addr, 16) < 0;
 }
 
-/* The link is CONNECTING, so nobody else touches the EP. 0 or errno. */
+/* Connects. The link is CONNECTING, so no other thread uses the EP. Returns 0 or errno. */
 static int attempt(struct ofa_qp *qp, const struct sockaddr_in6 *peer)
 {
     unsigned char bytes[OFA_GREETING_BYTES];
@@ -111,7 +111,7 @@ static int attempt(struct ofa_qp *qp, const struct sockaddr_in6 *peer)
     return ofa_errno(ofa_link_attempt(qp->send_ep, &call));
 }
 
-/* False: somebody else has begun, or there is no nonce to be had. */
+/* Steps to CONNECTING with a nonce. Returns false if the link is not IDLE, or without a nonce. */
 static bool begin_locked(struct ofa_qp *qp)
 {
     uint64_t nonce;
@@ -120,7 +120,7 @@ static bool begin_locked(struct ofa_qp *qp)
         getrandom(&nonce, sizeof(nonce), 0) != (ssize_t)sizeof(nonce))
         return false;
     qp->link.state = OFA_LINK_CONNECTING;
-    qp->link.nonce = nonce | 1; /* 0 says that the peer has connected */
+    qp->link.nonce = nonce | 1; /* 0 means that the peer has connected */
     return true;
 }
 
@@ -144,7 +144,7 @@ static int connect_now(struct ofa_qp *qp, const struct sockaddr_in6 *peer)
     return error;
 }
 
-/* On the IA's thread, so that nothing here waits for it. */
+/* Runs on the IA's thread, so that no call here waits for it. */
 static void connect_locked(struct ofa_qp *qp)
 {
     struct sockaddr_in6 peer;
@@ -158,7 +158,7 @@ bool ofa_hand_agrees_locked(struct ofa_qp *qp, const it_connection_event_t *even
     struct ofa_greeting answer;
 
     if (qp->link.nonce == 0)
-        return true; /* compared when it was accepted */
+        return true; /* was compared when the request was accepted */
     if (event->private_data_present && ofa_greeting_decode(event->private_data, &answer) &&
         answer.nonce == qp->link.nonce && matches(qp, &answer))
         return true;
@@ -167,14 +167,14 @@ bool ofa_hand_agrees_locked(struct ofa_qp *qp, const it_connection_event_t *even
     return false;
 }
 
-/* Whether the other end asks about the attempt that is under way. */
+/* Returns true if the question is about the current attempt. */
 static bool is_about_attempt(const struct ofa_qp *qp, const struct ofa_greeting *question)
 {
     return qp->link.state == OFA_LINK_CONNECTING && qp->link.nonce != 0 &&
            question->nonce == qp->link.nonce && question->from_number == qp->attr.dest_qp_num;
 }
 
-/* The peer sends, and this end is the one that connects: it has not come to RTS, and may never. */
+/* The peer is in RTS, and this end has to connect, which may never come to RTS itself. */
 static void take_knock_locked(struct ofa_qp *qp, const struct ofa_early *knock)
 {
     int state = atomic_load_explicit(&qp->state, memory_order_relaxed);
@@ -185,7 +185,7 @@ static void take_knock_locked(struct ofa_qp *qp, const struct ofa_early *knock)
         return;
     }
     /*
-     * Its program has not got so far, or has yet to reset a queue pair that was connected before.
+     * The program has not moved the queue pair that far, or has not reset it yet.
      */
     (void)ofa_early_put_locked(&qp->link.knocks, knock);
 }
@@ -203,7 +203,7 @@ static it_status_t answer(struct ofa_qp *qp, it_cn_est_identifier_t request,
 }
 
 /*
- * Asks about the request in link.asked. False: that cannot be done, and it is awaited again. On the
+ * Asks the peer's process about the request in link.asked. Returns false if that fails. Runs on the
  * IA's thread, or without a lock.
  */
 static bool ask(struct ofa_qp *qp)
@@ -223,7 +223,7 @@ static void begin_asking_locked(struct ofa_qp *qp, const struct ofa_early *early
     qp->link.asked = *early;
 }
 
-/* On the IA's thread. The request that is to be rejected; 0: none. */
+/* Runs on the IA's thread. Returns the request that must be rejected; 0: none. */
 static it_cn_est_identifier_t ask_locked(struct ofa_qp *qp, const struct ofa_early *early)
 {
     begin_asking_locked(qp, early);
@@ -233,7 +233,7 @@ static it_cn_est_identifier_t ask_locked(struct ofa_qp *qp, const struct ofa_ear
     return early->request;
 }
 
-/* The answer about link.asked is here. *rejected: requests that are not, or no more, of use. */
+/* Handles the answer about link.asked. *rejected: the requests that must be rejected. */
 static void decide_locked(struct ofa_qp *qp, const struct ofa_greeting *said,
                           struct ofa_early_list *rejected)
 {
@@ -263,14 +263,14 @@ void ofa_hand_knocked(struct ofa_context *context, const struct ofa_knock_answer
     if (qp && qp->link.state == OFA_LINK_ASKING && knocked->asked &&
         ofa_knock_short_nonce(qp->link.asked.greeting.nonce) == knocked->short_nonce)
         decide_locked(qp, knocked->said, &rejected);
-    /* Nobody is there: what waits for the connection fails. */
+    /* No process listens there: held requests fail. */
     if (qp && qp->link.state == OFA_LINK_AWAITED && !knocked->asked && !knocked->reached)
         ofa_link_down_locked(qp, IBV_WC_RETRY_EXC_ERR);
     (void)pthread_mutex_unlock(&context->lock);
     ofa_early_reject(&rejected);
 }
 
-/* Takes a request that may be the peer's, if one is here; if not, it is awaited from now on. */
+/* Takes a request that may be the peer's; if there is none, waits for it. */
 static bool await(struct ofa_qp *qp)
 {
     struct ofa_early early;
@@ -317,7 +317,7 @@ bool ofa_hand_is_own_peer(const struct ofa_qp *qp)
     return false;
 }
 
-/* One end has connected to the port of its own number. */
+/* Returns true for the request of a queue pair that is its own peer. */
 static bool is_own_request(const struct ofa_qp *qp, const struct ofa_greeting *greeting)
 {
     return qp->send_ep != qp->ep && is_about_attempt(qp, greeting);
@@ -326,8 +326,9 @@ static bool is_own_request(const struct ofa_qp *qp, const struct ofa_greeting *g
 /* ---- Requests ------------------------------------------------------------------------------- */
 
 /*
- * The request that is to be rejected: this one, or one that it displaces; 0: none. *mine: it was a
- * question, and the answer is yes. On the IA's thread, so that nothing here waits for it.
+ * Handles a request. Returns the one that must be rejected: this one, or one that it displaces; 0:
+ * none. *mine is set if it was a question and the answer is yes. Runs on the IA's thread, so that
+ * no call here waits for it.
  */
 static it_cn_est_identifier_t take_request_locked(struct ofa_context *context,
                                                   const it_conn_request_event_t *event,
@@ -351,7 +352,7 @@ static it_cn_est_identifier_t take_request_locked(struct ofa_context *context,
     if (is_own_request(qp, &early.greeting))
         return answer(qp, early.request, &early.greeting) == IT_SUCCESS ? 0 : early.request;
     if (qp->link.state != OFA_LINK_AWAITED)
-        return ofa_early_put_locked(&qp->link.requests, &early); /* as of a knock */
+        return ofa_early_put_locked(&qp->link.requests, &early); /* like a knock */
     return matches(qp, &early.greeting) ? ask_locked(qp, &early) : event->cn_est_id;
 }
 
@@ -382,7 +383,7 @@ static enum ofa_link_state state_of(struct ofa_qp *qp)
     return state;
 }
 
-/* An end that was accepted in RTR is told its depth of reads now. */
+/* Sets the ORD, which an end that was connected in RTR did not know then. */
 static void raise_ord(struct ofa_qp *qp)
 {
     it_ep_attributes_t attributes;
@@ -392,7 +393,7 @@ static void raise_ord(struct ofa_qp *qp)
     (void)it_ep_modify(qp->ep, IT_EP_PARAM_MAX_ORD, &attributes);
 }
 
-/* Whether the peer has asked this end to connect. */
+/* Returns true if the peer has asked this end to connect. */
 static bool was_knocked(struct ofa_qp *qp)
 {
     struct ofa_early knock;
@@ -411,7 +412,7 @@ int ofa_hand_step(struct ofa_qp *qp)
     struct sockaddr_in6 peer;
 
     if (qp->attr.dest_qp_num < NUMBERS_BY_HAND)
-        return 0; /* rdma_init_qp_attr has given it: rdma_cm connects */
+        return 0; /* from rdma_init_qp_attr: rdma_cm connects */
     if (state_of(qp) == OFA_LINK_CONNECTING || state_of(qp) == OFA_LINK_UP) {
         raise_ord(qp);
         return 0;

@@ -6,7 +6,7 @@
 #include "link/ofa_number.h"
 #include "memory/ofa_adapter.h"
 
-#define REQUESTS 1024 /* that wait for the IA's thread */
+#define REQUESTS 1024 /* that can wait for the IA's thread */
 
 static void on_requests(it_evd_handle_t evd, void *argument)
 {
@@ -16,7 +16,7 @@ static void on_requests(it_evd_handle_t evd, void *argument)
         ofa_hand_request(argument, &event.conn_req);
 }
 
-/* With ofa_context.open_lock: the IA's thread never takes that one. 0 or errno. */
+/* With ofa_context.open_lock, which the IA's thread never takes. Returns 0 or errno. */
 static int listen_once(struct ofa_context *context, struct ofa_port_block *block)
 {
     it_conn_qual_t qual = {.type = IT_IANA_PORT, .conn_qual.port = htons(block->port)};

@@ -7,11 +7,11 @@
 
 #include <string.h>
 
-#define KNOCKS 1024 /* that wait for the IA's thread */
+#define KNOCKS 1024 /* that can wait for the IA's thread */
 
 /*
- * The consumer context of such an EP: whose it is, and of which attempt. The queue pair may be gone
- * when the answer comes.
+ * The consumer context of such an EP identifies queue pair and attempt. The queue pair may be
+ * destroyed before the answer comes.
  */
 #define NUMBER_BITS 24
 #define ASKS        (UINT64_C(1) << 63)
@@ -40,7 +40,7 @@ static void tell(struct ofa_context *context, uint64_t mark, const it_connection
     context->on_knocked(context, &answer);
 }
 
-/* On the IA's thread. */
+/* Runs on the IA's thread. */
 static void on_answer(it_evd_handle_t evd, void *argument)
 {
     it_context_t mark;

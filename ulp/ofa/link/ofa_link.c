@@ -11,11 +11,14 @@
 #include <errno.h>
 #include <string.h>
 
-#define CONNECTION_EVENTS 4096 /* queued before the IA's thread gets to them */
+#define CONNECTION_EVENTS 4096 /* that can wait for the IA's thread */
 
 /* ---- Events --------------------------------------------------------------------------------- */
 
-/* An end that the EP met before it was cleared may come after its next connection has begun. */
+/*
+ * Returns false for the end of an earlier connection: its event may be dequeued after the EP was
+ * cleared and connects again.
+ */
 static bool is_of_now(const it_connection_event_t *event)
 {
     it_ep_param_t param;
@@ -31,7 +34,7 @@ static void on_event_locked(const it_event_t *any)
     struct ofa_qp *qp;
 
     if (it_get_consumer_context(event->ep, &context) != IT_SUCCESS)
-        return; /* of a queue pair that is gone */
+        return; /* the queue pair was destroyed */
     qp = context.ptr;
     switch ((int)event->event_number) {
     case IT_CM_MSG_CONN_ESTABLISHED_EVENT:

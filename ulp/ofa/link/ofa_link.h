@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The connection of a queue pair, whoever makes it. Calls that reach the IA's thread (all that
- * connect, accept, reject, listen) are made with no lock held.
+ * The connection of a queue pair, by rdma_cm or by hand. Calls that use the IA's thread (connect,
+ * accept, reject, listen) are made with no lock held.
  */
 #ifndef ITAPI_ULP_OFA_LINK_OFA_LINK_H
 #define ITAPI_ULP_OFA_LINK_OFA_LINK_H
@@ -9,28 +9,28 @@
 #include "object/ofa_door.h"
 #include "object/ofa_object.h"
 
-/* The EVDs of a context's connections. 0 or errno. */
+/* Creates the EVDs of a context's connections. Returns 0 or errno. */
 int ofa_link_open(struct ofa_context *context);
 
-/* Before the adapter goes: no callback runs afterwards. */
+/* Called before the adapter is closed. No callback runs afterwards. */
 void ofa_link_close(struct ofa_context *context);
 
 /*
- * Looks at what has happened to connections. The owners' handlers hear of it before this returns.
+ * Handles queued connection events. The owners' handlers have run when this returns.
  */
 void ofa_link_dispatch(struct ofa_context *context);
 
 /*
- * The EP of a queue pair is freed or cleared, and no event about it is on its way any more. A
- * connection that was there has ended with it: its owner hears of that now, even if its program has
- * disconnected before and the event was on its way.
+ * Called when the EP of a queue pair was freed or cleared, so that no event for it comes any more.
+ * Tells the owner of its connection that it has ended, even if the program has disconnected and
+ * that event was queued.
  */
 void ofa_link_gone(struct ofa_qp *qp);
 
-/* The queue pair is gone for good: its owner hears of that, by an event that is NULL. */
+/* Called when the queue pair is destroyed. Tells the owner, by an event that is NULL. */
 void ofa_link_forget(struct ofa_qp *qp);
 
-/* ---- What the door offers (object/ofa_door.h) ----------------------------------------------- */
+/* ---- Functions of the door (object/ofa_door.h) ---------------------------------------------- */
 
 int ofa_link_connect(struct ibv_qp *qp, const struct ofa_call *call);
 int ofa_link_accept(struct ibv_qp *qp, it_cn_est_identifier_t request, const struct ofa_call *call);
@@ -45,29 +45,29 @@ void ofa_link_unlisten(struct ofa_listener *listener);
 
 /* ---- For the files of this folder ----------------------------------------------------------- */
 
-/* An EVD of this stream whose callback gets "argument". 0 or errno. */
+/* Creates an EVD for this stream, whose callback gets `argument`. Returns 0 or errno. */
 int ofa_link_evd(struct ofa_context *context, it_event_type_t stream, size_t room,
                  it_evd_callback_rtn_t callback, void *argument, it_evd_handle_t *evd);
 
 /*
- * How long Sends wait for a receive: ours by rnr_retry, which is known in RTS, those of the peer by
- * min_rnr_timer.
+ * Sets how long Sends wait for a receive: those of this side by rnr_retry, which is known in RTS,
+ * those of the peer by min_rnr_timer.
  */
 void ofa_link_limit_hold(struct ofa_qp *qp);
 
-/* Of RDMA Reads, while there is no connection. 0 or errno. */
+/* Sets the Read depths, while there is no connection. Returns 0 or errno. */
 int ofa_link_set_depths(struct ofa_qp *qp, uint32_t ird, uint32_t ord);
 
 /*
- * While nobody listens there, the attempt goes on as long as its time limit allows: by hand, the
- * other end may not have come so far, and InfiniBand's retries would find it when it has.
+ * Makes attempts to a port without a listener go on until their time limit. By hand, the other end
+ * may not be ready yet, and InfiniBand's retries would reach it later.
  */
 void ofa_link_be_patient(it_ep_handle_t ep);
 
-/* it_ep_connect: takes no lock, and changes no state. */
+/* Calls it_ep_connect. Takes no lock, and changes no state. */
 it_status_t ofa_link_attempt(it_ep_handle_t ep, const struct ofa_call *call);
 
-/* The connection is over, or never came about: what is posted completes. With ofa_context.lock. */
+/* With ofa_context.lock. The connection has ended or failed: completes posted work. */
 void ofa_link_down_locked(struct ofa_qp *qp, enum ibv_wc_status status);
 
 void ofa_link_up_locked(struct ofa_qp *qp);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Connections that come up and go down. */
+/* Link up and link down. */
 #include "link/ofa_link.h"
 #include "post/ofa_post.h"
 
@@ -16,7 +16,7 @@ void ofa_link_up_locked(struct ofa_qp *qp)
 void ofa_link_down_locked(struct ofa_qp *qp, enum ibv_wc_status status)
 {
     qp->link.state = OFA_LINK_DOWN;
-    /* The program has ended it: what it posts now is flushed, whatever the connection says. */
+    /* In ERR the program has ended the connection, so posted work is flushed. */
     if (atomic_load_explicit(&qp->state, memory_order_relaxed) == IBV_QPS_ERR)
         status = IBV_WC_WR_FLUSH_ERR;
     if (!qp->parks)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Listening for rdma_cm: a listen point with an EVD of its own, since a request does not name its
+ * Listening for rdma_cm. Each listen point has an EVD of its own, since a request does not name its
  * listen point.
  */
 #include "link/ofa_link.h"
@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define REQUESTS 1024 /* that wait for the IA's thread */
+#define REQUESTS 1024 /* that can wait for the IA's thread */
 
 struct ofa_listener {
     it_evd_handle_t evd;
@@ -29,7 +29,7 @@ static void on_requests(it_evd_handle_t evd, void *argument)
         listener->handler(listener->owner, &event, itx_event_private_data_length(&event));
 }
 
-/* With the kind of port that has requests tell the peer's port, too. */
+/* Listens with IT_IANA_LR_PORT, so that requests also have the peer's port. */
 static it_status_t listen_at(struct ofa_context *context, struct ofa_listener *listener,
                              const struct sockaddr *address, bool both)
 {

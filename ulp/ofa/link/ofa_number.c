@@ -19,9 +19,9 @@ struct ofa_port_block *ofa_number_block_locked(const struct ofa_context *context
     return block;
 }
 
-#define TRIES 16 /* until a port of TCP is found that is free in UDP, too */
+#define TRIES 16 /* to find a TCP port that is also free in UDP */
 
-/* 0 or errno. */
+/* Returns 0 or errno. */
 static int open_port(struct ofa_context *context, struct ofa_port_block *block, bool datagrams)
 {
     struct sockaddr_storage address;
@@ -40,7 +40,7 @@ static int open_port(struct ofa_context *context, struct ofa_port_block *block, 
     return error;
 }
 
-/* 0 or errno. */
+/* Returns 0 or errno. */
 static int add_block_locked(struct ofa_context *context, bool datagrams)
 {
     struct ofa_port_block *block = calloc(1, sizeof(*block));
@@ -67,7 +67,7 @@ static struct ofa_port_block *block_with_room_locked(const struct ofa_context *c
     return block;
 }
 
-/* The places are used in turn, so that the number of a dead queue pair comes back late. */
+/* Uses places in turn, so that the number of a destroyed queue pair is reused late. */
 static void place_locked(struct ofa_port_block *block, struct ofa_qp *qp)
 {
     unsigned int place = block->next_place;

@@ -43,7 +43,7 @@ int ofa_errno(it_status_t status)
     }
 }
 
-/* A region of another protection zone: what a key that names nothing leads to. */
+/* Creates a region in a protection zone of its own, which replaces unknown keys. */
 static it_status_t add_nobody(struct ofa_context *context, it_ia_handle_t ia)
 {
     static unsigned char nothing;

@@ -5,10 +5,10 @@
 
 #include "object/ofa_object.h"
 
-/* The errno for a status of IT-API. */
+/* Converts a status of IT-API to an errno. */
 int ofa_errno(it_status_t status);
 
-/* 0 or errno. */
+/* Returns 0 or errno. */
 int ofa_adapter_open(struct ofa_context *context);
 
 void ofa_adapter_close(struct ofa_context *context);

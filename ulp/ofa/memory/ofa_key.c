@@ -9,14 +9,14 @@
 _Static_assert(OFA_MAX_MR == PLACES, "as many regions as places");
 _Static_assert(OFA_KEY_PLACE_BITS + OFA_KEY_GENERATION_BITS == 32, "any lkey has a place");
 
-/* Of a context; with its lock. */
+/* The table's state; guarded by its lock. */
 struct ofa_key_table {
     pthread_mutex_t lock;
-    uint32_t first_free; /* 0: those from "used" on are free */
+    uint32_t first_free; /* 0: places from .used on are free */
     uint32_t used;
 };
 
-/* Of the places that are not used there is no memory, but addresses. */
+/* calloc gives unused places addresses but no memory. */
 int ofa_key_open(struct ofa_context *context)
 {
     struct ofa_key_table *table = calloc(1, sizeof(*table));
@@ -29,7 +29,7 @@ int ofa_key_open(struct ofa_context *context)
         return ENOMEM;
     }
     (void)pthread_mutex_init(&table->lock, NULL);
-    /* No lkey is 0: what is free has that. So place 0 stays unused, and is that of another lkey. */
+    /* A free place has lkey 0, so place 0 must never match lkey 0: it stays unused. */
     table->used = 1;
     atomic_store_explicit(&context->keys[0].lkey, UINT32_MAX, memory_order_relaxed);
     context->key_table = table;
@@ -47,7 +47,7 @@ void ofa_key_close(struct ofa_context *context)
     free(table);
 }
 
-/* With the table's lock; 0: there is none. */
+/* With the table's lock. Returns a free place; 0: none. */
 static uint32_t take_place(struct ofa_context *context)
 {
     struct ofa_key_table *table = context->key_table;

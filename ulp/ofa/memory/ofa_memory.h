@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the table of a context (device/ofa_context.c) takes from this folder; the rest is exported.
+ * Functions for the table of a context (device/ofa_context.c). The others are exported.
  */
 #ifndef ITAPI_ULP_OFA_MEMORY_OFA_MEMORY_H
 #define ITAPI_ULP_OFA_MEMORY_OFA_MEMORY_H
@@ -14,7 +14,7 @@ struct ibv_pd *ofa_alloc_parent_domain(struct ibv_context *context,
 struct ibv_mw *ofa_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
 int ofa_dealloc_mw(struct ibv_mw *mw);
 
-/* Rights of IT-API for those of verbs. */
+/* Converts access rights of verbs to those of IT-API. */
 it_mem_priv_t ofa_privileges(unsigned int access);
 
 #endif /* ITAPI_ULP_OFA_MEMORY_OFA_MEMORY_H */

@@ -30,7 +30,7 @@ it_mem_priv_t ofa_privileges(unsigned int access)
     return (it_mem_priv_t)privileges;
 }
 
-/* 0 or errno. */
+/* Returns 0 or errno. */
 static int check_access(unsigned int access)
 {
     access &= ~(unsigned int)IBV_ACCESS_OPTIONAL_RANGE;
@@ -44,7 +44,7 @@ static int check_access(unsigned int access)
     return 0;
 }
 
-/* The region of IT-API behind mr, and its keys, which will be those of "self". 0 or errno. */
+/* Creates the LMR and the keys for mr; `self` is their final owner. Returns 0 or errno. */
 static int register_memory(struct ofa_context *context, const struct ofa_pd *pd, struct ofa_mr *mr,
                            struct ofa_mr *self)
 {
@@ -111,13 +111,13 @@ struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length, uin
     return ibv_reg_mr_iova2(pd, addr, length, iova, (unsigned int)access);
 }
 
-/* 0 or errno: the region serves nobody afterwards. */
+/* Frees the LMR and the key. Returns 0 or errno. */
 static int unregister_memory(struct ofa_mr *mr)
 {
     struct ofa_context *context = ofa_context_of(mr->base.context);
     int error = 0;
 
-    /* Not while a datagram is copied. */
+    /* No datagram may be being copied. */
     (void)pthread_mutex_lock(&context->datagram_lock);
     if (mr->lmr)
         error = ofa_errno(it_lmr_free(mr->lmr));
@@ -139,7 +139,7 @@ int ibv_dereg_mr(struct ibv_mr *base)
     return 0;
 }
 
-/* Another protection zone or other rights: the region stays, and so do its keys. */
+/* Changes the protection zone or the rights of a region, which keeps its keys. */
 static int modify(struct ofa_mr *mr, const struct ofa_mr *next)
 {
     it_lmr_param_t param = {.pz = ofa_pd_of(next->base.pd)->pz,
@@ -152,7 +152,7 @@ static int modify(struct ofa_mr *mr, const struct ofa_mr *next)
         &param));
 }
 
-/* Other memory: a new region takes the place of the old one, so both keys change. */
+/* Replaces the region by one with other memory; both keys change. */
 static int replace(struct ofa_mr *mr, struct ofa_mr *next)
 {
     int error =

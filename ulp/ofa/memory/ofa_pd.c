@@ -51,8 +51,8 @@ int ibv_dealloc_pd(struct ibv_pd *base)
 /* ---- Parent domains and thread domains ------------------------------------------------------- */
 
 /*
- * A program promises that one thread uses what belongs to a thread domain, and offers memory for
- * queues: both may be used, and are not.
+ * With a thread domain, a program promises that only one thread uses its objects; with a parent
+ * domain it offers memory for queues. This library may use both, and does not.
  */
 struct ibv_td *ofa_alloc_td(struct ibv_context *context, struct ibv_td_init_attr *attr)
 {

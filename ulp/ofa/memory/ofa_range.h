@@ -8,8 +8,8 @@
 #include <sys/uio.h>
 
 /*
- * The memory of a segment; false: its key does not allow it. It stays registered as long as
- * ofa_context.datagram_lock is held, which the caller has.
+ * Finds the memory of a segment. Returns false if its key does not allow the access. The caller
+ * holds ofa_context.datagram_lock; the memory stays registered until it drops it.
  */
 bool ofa_range_find(struct ofa_context *context, const struct ofa_pd *pd, const struct ibv_sge *sge,
                     bool write, struct iovec *memory);

@@ -98,7 +98,7 @@ void ofa_hold_claim(struct ofa_qp *qp);
 /* What is held is forgotten. */
 void ofa_hold_drop(struct ofa_qp *qp);
 
-/* The room for inline data, made with the first request that has some. 0 or errno. */
+/* The room for inline data, made with the first request that has some. Returns 0 or errno. */
 int ofa_inline_open_locked(struct ofa_qp *qp);
 
 static inline void ofa_inline_segment(const struct ofa_qp *qp, unsigned char *place, size_t length,

@@ -65,7 +65,7 @@ static it_status_t set_promises(const struct ofa_qp *qp, it_ep_handle_t ep)
     return itx_ep_set_mpa_params(ep, &params);
 }
 
-/* 0 or errno. */
+/* Returns 0 or errno. */
 static int create(struct ofa_qp *qp, it_ep_rc_creation_flags_t flags,
                   const it_ep_attributes_t *attributes, it_ep_handle_t *ep)
 {

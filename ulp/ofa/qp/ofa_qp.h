@@ -23,12 +23,12 @@ int ofa_qp_set_state(struct ibv_qp *qp, enum ibv_qp_state state);
 int ofa_transition_check(enum ibv_qp_type type, enum ibv_qp_state from, enum ibv_qp_state to,
                          int mask);
 
-/* The EP of a queue pair, with its consumer context. 0 or errno. */
+/* The EP of a queue pair, with its consumer context. Returns 0 or errno. */
 int ofa_ep_open(struct ofa_qp *qp);
 
 /*
  * Gives a queue pair that is its own peer an EP for requests: nothing has been posted to the other
- * one but receives. 0 or errno.
+ * one but receives. Returns 0 or errno.
  */
 int ofa_ep_split(struct ofa_qp *qp);
 

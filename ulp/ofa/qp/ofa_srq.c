@@ -84,7 +84,7 @@ int ofa_get_srq_num(struct ibv_srq *srq, uint32_t *number)
     return EOPNOTSUPP;
 }
 
-/* The queue of the adapter. 0 or errno. */
+/* The queue of the adapter. Returns 0 or errno. */
 static int modify(const struct ofa_srq *srq, const struct ibv_srq_attr *attr, int mask)
 {
     it_srq_param_t param;

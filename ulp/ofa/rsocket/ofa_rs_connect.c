@@ -134,7 +134,7 @@ int rconnect(int socket, const struct sockaddr *addr, socklen_t addrlen)
 
 /* ---- The passive side ----------------------------------------------------------------------- */
 
-/* An id of its own for a request, with buffers and what the peer has said. 0 or errno. */
+/* An id of its own for a request, with buffers and what the peer has said. Returns 0 or errno. */
 static int equip(struct rsock *rs, struct rdma_cm_event *event)
 {
     rs->id = event->id;

@@ -37,7 +37,7 @@ static uint32_t free_index(const struct rsock *rs)
     return ONLY_HERE;
 }
 
-/* 0 or errno. */
+/* Returns 0 or errno. */
 static int add_map(struct rsock *rs, const struct rs_map *wanted, void *buf, size_t len, bool write)
 {
     struct rs_map *map = malloc(sizeof(*map));

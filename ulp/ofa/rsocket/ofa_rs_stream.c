@@ -241,7 +241,7 @@ static int idle_ms(const struct rsock *rs)
     return rs->option[RS_KEEPIDLE] * 1000;
 }
 
-/* One thread sleeps, for all; the others wait for it to wake. 0 or errno. */
+/* One thread sleeps, for all; the others wait for it to wake. Returns 0 or errno. */
 static int sleep_once(struct rsock *rs)
 {
     struct pollfd fds[] = {

@@ -107,7 +107,7 @@ struct rsock *rs_find(int fd);
 /* A stream without a channel, or a datagram socket; in no table. NULL: out of memory. */
 struct rsock *rs_new(int type, const int option[RS_OPTIONS]);
 
-/* Under its descriptor. 0 or errno. */
+/* Under its descriptor. Returns 0 or errno. */
 int rs_enter(struct rsock *rs);
 
 /* Out of the table, with all that it has. */
@@ -135,12 +135,12 @@ void rs_progress(struct rsock *rs);
 bool rs_can_send(const struct rsock *rs);
 bool rs_can_receive(const struct rsock *rs); /* or knows that nothing comes any more */
 
-/* Sleeps until "done", or says EAGAIN. 0 or errno. */
+/* Sleeps until "done", or says EAGAIN. Returns 0 or errno. */
 int rs_await(struct rsock *rs, bool (*done)(const struct rsock *), bool nonblocking);
 
 void rs_fail(struct rsock *rs, int error);
 
-/* Waits until a part can be sent. 0 or errno. */
+/* Waits until a part can be sent. Returns 0 or errno. */
 int rs_await_room(struct rsock *rs, bool nonblocking);
 
 /* A piece of the send ring for a part: as much of what is wanted as lies there in one piece. */
@@ -155,7 +155,7 @@ bool rs_nonblocking(const struct rsock *rs, int flags);
 
 /*
  * A Write of own memory (registered, or inline), and a message that tells of it (0: no message).
- * "tag" comes back with the completion. 0 or errno.
+ * "tag" comes back with the completion. Returns 0 or errno.
  */
 struct rs_write {
     const void *from;
@@ -172,7 +172,7 @@ int rs_post_receive(struct rsock *rs, uint32_t index);
 
 /* ---- Mapped memory -------------------------------------------------------------------------- */
 
-/* Tells the peer of memory that riomap has added. 0 or errno. */
+/* Tells the peer of memory that riomap has added. Returns 0 or errno. */
 int rs_send_maps(struct rsock *rs, bool nonblocking);
 void rs_release_maps(struct rsock *rs);
 

@@ -21,12 +21,12 @@ struct ofa_fifo {
     size_t count;
 };
 
-/* 0 or errno. */
+/* Returns 0 or errno. */
 int ofa_fifo_open(struct ofa_fifo *fifo);
 
 void ofa_fifo_close(struct ofa_fifo *fifo);
 
-/* 0 or ENOMEM. */
+/* Returns 0 or ENOMEM. */
 int ofa_fifo_push(struct ofa_fifo *fifo, void *item);
 
 /*

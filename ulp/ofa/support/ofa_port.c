@@ -46,7 +46,7 @@ void ofa_port_any(struct sockaddr_storage *address, uint16_t port)
     ofa_port_set((struct sockaddr *)address, port);
 }
 
-/* 0 or errno. */
+/* Returns 0 or errno. */
 static int bind_kept(int fd, const struct sockaddr *address, socklen_t length, bool shared)
 {
     const int on = 1;

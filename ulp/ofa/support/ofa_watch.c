@@ -51,7 +51,7 @@ static void *thread_main(void *argument)
     return NULL;
 }
 
-/* The child of a process that has forked begins anew. 0 or errno. */
+/* The child of a process that has forked begins anew. Returns 0 or errno. */
 static int start_locked(void)
 {
     int error;

@@ -12,7 +12,7 @@ struct ofa_watch {
     void (*callback)(struct ofa_watch *watch);
 };
 
-/* 0 or errno. */
+/* Returns 0 or errno. */
 int ofa_watch_open(struct ofa_watch *watch);
 
 /* The callback runs once the socket is readable, even if it is now. */
