@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * itiser.h - an iSCSI target with iSER, as a library: libitiser. A program describes targets, their
+ * itiser.h - libitiser, an iSCSI target with iSER as a library. A program describes targets, their
  * logical units and the portals, and runs a libevent base; everything happens in the thread that
- * runs it.
+ * runs the base.
  */
 #ifndef ITAPI_ULP_ISER_ITISER_H
 #define ITAPI_ULP_ISER_ITISER_H
@@ -24,24 +24,28 @@ struct event_base;
  * ============================================================================================== */
 
 /*
- * What a logical unit does. Offsets and lengths are octets, multiples of the block size and within
- * the unit. Functions return 0 or an errno: ENOSPC, EIO and others become sense data. Those of a
- * unit with ITISER_UNIT_BLOCKS are called by several threads at once, for the same octets, too;
- * those of others by the thread of the base. Data begin at a multiple of 4096, for direct io, if
- * the unit has no memory of its own.
+ * The operations of a logical unit. Offsets and lengths are octets, multiples of the block size and
+ * within the unit. Functions return 0 or an errno: ENOSPC, EIO and others become sense data.
+ * Operations of a unit with ITISER_UNIT_BLOCKS are called by several threads at once, even for the
+ * same octets; those of other units by the thread of the base. Data is aligned to 4096, for direct
+ * I/O, unless the unit has memory of its own.
  */
 struct itiser_unit_ops {
     int (*read)(void *context, uint64_t offset, void *data, size_t length);
     int (*write)(void *context, uint64_t offset, const void *data, size_t length);
     /*
-     * Of a unit that blocks, in the thread of the base: all of it without waiting, or EAGAIN, and
-     * then a thread of the pool calls read or write for all of it. NULL: they would always wait.
+     * For a unit that blocks, in the thread of the base: transfers everything without waiting, or
+     * returns EAGAIN; then a thread of the pool calls read or write for all of it. NULL: the
+     * operation may always wait.
      */
     int (*read_now)(void *context, uint64_t offset, void *data, size_t length);
     int (*write_now)(void *context, uint64_t offset, const void *data, size_t length);
-    int (*flush)(void *context); /* returns when what was written survives a loss of power */
+    int (*flush)(void *context); /* returns when written data survives a loss of power */
     int (*unmap)(void *context, uint64_t offset, uint64_t length); /* NULL: the unit is not thin */
-    /* Octets from offset on that are all mapped or all not; only with unmap. */
+    /*
+     * Gets the number of octets from offset on that are all mapped or all unmapped; only with
+     * unmap.
+     */
     int (*extent)(void *context, uint64_t offset, uint64_t *length, bool *mapped);
     void (*close)(void *context); /* NULL: nothing to do */
 };
@@ -53,19 +57,19 @@ struct itiser_unit_ops {
 struct itiser_unit {
     const struct itiser_unit_ops *ops;
     void *context;
-    void *memory; /* blocks * block_size octets that may be read and written; NULL: none */
+    void *memory; /* blocks * block_size octets that may be read and written directly; or NULL */
     uint64_t blocks;
     uint32_t block_size;    /* octets: 512 to 65536, a power of two */
-    uint32_t physical_size; /* octets that are written at once without being read; 0: block_size */
+    uint32_t physical_size; /* octets written at once without a read; 0: block_size */
     unsigned flags;         /* ITISER_UNIT_ bits */
-    char serial[32];        /* of VPD 80 and 83; NUL-terminated */
+    char serial[32];        /* for VPD pages 80 and 83; NUL-terminated */
 };
 
-/* Kinds of units that the library brings along. */
+/* Kinds of units that the library provides. */
 typedef enum {
-    ITISER_MEMORY_UNIT, /* begins as zeros, ends with the program */
+    ITISER_MEMORY_UNIT, /* initially zeros, gone when the program ends */
     ITISER_FILE_UNIT,   /* a file, or a block device */
-    ITISER_NULL_UNIT    /* reads as zeros, whatever is written */
+    ITISER_NULL_UNIT    /* always reads as zeros */
 } itiser_unit_kind_t;
 
 typedef enum {
@@ -77,11 +81,11 @@ typedef enum {
 struct itiser_unit_config {
     itiser_unit_kind_t kind;
     const char *path;    /* of a file unit */
-    uint64_t size;       /* octets; 0: as large as the file is. A file of size 0 is made so large */
+    uint64_t size;       /* octets; 0: the size of the file. A file of size 0 is enlarged to it */
     uint32_t block_size; /* 0: 512 */
     bool direct;         /* O_DIRECT */
     bool read_only;
-    itiser_choice_t thin; /* UNMAP makes holes; ITISER_AUTO: in memory, and in files if they can */
+    itiser_choice_t thin; /* UNMAP makes holes; ITISER_AUTO: in memory, and in most files */
     const char *serial; /* 1 to 31 printable octets without blanks; the same for the same content */
 };
 
@@ -99,11 +103,11 @@ void itiser_unit_close(struct itiser_unit *unit);
  * Targets, portals
  * ============================================================================================== */
 
-/* A name and a secret of CHAP. */
+/* A name and a secret for CHAP. */
 struct itiser_secret {
     const char *name;
-    const uint8_t *secret; /* 12 octets at least */
-    size_t length;         /* 0: none */
+    const uint8_t *secret; /* at least 12 octets */
+    size_t length;         /* 0: no secret */
 };
 
 #define ITISER_LUNS_MAX 256u
@@ -111,12 +115,12 @@ struct itiser_secret {
 struct itiser_target_config {
     const char *name;       /* iqn., eui. or naa. */
     const char *alias;      /* NULL: none */
-    const char *state_file; /* of reservations that survive (APTPL); NULL: none do */
-    struct itiser_unit *units[ITISER_LUNS_MAX]; /* by LUN; NULL: there is none */
-    struct itiser_secret incoming;              /* what initiators prove; length 0: no CHAP */
-    struct itiser_secret outgoing;              /* what the target proves; length 0: it does not */
-    const char *const *initiators; /* names that may log in; NULL: all. Ends with NULL */
-    const char *const *networks;   /* ADDRESS/BITS that may; NULL: all. Ends with NULL */
+    const char *state_file; /* for reservations that survive a restart (APTPL); NULL: none do */
+    struct itiser_unit *units[ITISER_LUNS_MAX]; /* by LUN; NULL: no unit */
+    struct itiser_secret incoming;              /* proved by initiators; length 0: no CHAP */
+    struct itiser_secret outgoing;              /* proved by the target; length 0: none */
+    const char *const *initiators; /* names that may log in, ended by NULL; NULL: all */
+    const char *const *networks;   /* ADDRESS/BITS that may log in, ended by NULL; NULL: all */
 };
 
 typedef enum {
@@ -126,14 +130,14 @@ typedef enum {
 } itiser_kinds_t;
 
 struct itiser_portal_config {
-    struct sockaddr_storage address; /* IPv4 or IPv6, with the port; port 0: the kernel's choice */
+    struct sockaddr_storage address; /* IPv4 or IPv6, with the port; port 0: the kernel chooses */
     unsigned kinds;                  /* itiser_kinds_t bits */
     uint16_t tag; /* portal group; the same for all paths to one set of targets */
 };
 
-/* Where the octets of solicited data lie behind Write STag and Write Base Offset. */
+/* Which octet Write STag and Write Base Offset refer to for solicited data. */
 typedef enum {
-    ITISER_WRITE_BASE_AUTO, /* as Linux: the key TaggedBufferForSolicitedDataOnly decides if sent */
+    ITISER_WRITE_BASE_AUTO,  /* TaggedBufferForSolicitedDataOnly decides if sent, else as Linux */
     ITISER_WRITE_BASE_LINUX, /* the base is the first solicited octet */
     ITISER_WRITE_BASE_RFC    /* the base is the first octet of the command */
 } itiser_write_base_t;
@@ -144,22 +148,25 @@ struct itiser_config {
     size_t target_count;
     const struct itiser_portal_config *portals;
     size_t portal_count;
-    struct itiser_secret discovery_incoming; /* as of a target, for discovery sessions */
+    struct itiser_secret discovery_incoming; /* like those of a target, for discovery sessions */
     struct itiser_secret discovery_outgoing;
-    const char *interface; /* of the IA for RDMA, as for it_ia_create; NULL: "uiwarp" */
+    const char *interface; /* Interface of the IA for RDMA, as for it_ia_create; NULL: "uiwarp" */
     itiser_write_base_t write_base;
-    uint32_t first_burst;  /* octets of unsolicited data, immediate ones included: FirstBurstLength
-                                   at most; 0: 65536, over RDMA 8192. 512 to 65536 */
-    bool first_burst_none; /* InitialR2T=Yes is insisted on */
-    bool immediate_none;   /* ImmediateData=No is insisted on */
+    /*
+     * Limit of FirstBurstLength: octets of unsolicited data, immediate data included. 512 to 65536;
+     * 0: 65536, over RDMA 8192.
+     */
+    uint32_t first_burst;
+    bool first_burst_none; /* insists on InitialR2T=Yes */
+    bool immediate_none;   /* insists on ImmediateData=No */
     bool no_crc;           /* iWARP: no CRC32c, unless the initiator insists on it */
-    bool no_spin;          /* the thread sleeps as soon as an initiator of RDMA says nothing */
+    bool no_spin;          /* the thread sleeps at once while an initiator over RDMA is silent */
     unsigned login_timeout_ms; /* 0: 15000 */
-    unsigned silence_ms;  /* of an initiator, until it is pinged, and again until it is given up; 0:
-                            30000 */
-    unsigned half_logins; /* connections that have not logged in; 0: 512 */
-    unsigned half_logins_share; /* of them per address; 0: a half */
-    unsigned threads;           /* of the pool; 0: 4 */
+    /* Silence of an initiator until it is pinged, and again until it is dropped; 0: 30000. */
+    unsigned silence_ms;
+    unsigned half_logins;       /* limit of connections that have not logged in; 0: 512 */
+    unsigned half_logins_share; /* the same per address; 0: half of them */
+    unsigned threads;           /* threads of the pool; 0: 4 */
 };
 
 struct itiser;
@@ -190,21 +197,24 @@ struct itiser *itiser_start(struct event_base *base, const struct itiser_config 
  */
 bool itiser_reconfigure(struct itiser *target, const struct itiser_config *config, char error[256]);
 
-/* The address of a portal, with the port that the kernel has chosen. False: there is none. */
+/*
+ * Gets the address of a portal, with the port that the kernel has chosen. Returns false if there is
+ * no such portal.
+ */
 bool itiser_portal_address(const struct itiser *target, size_t index,
                            struct sockaddr_storage *address);
 
 /*
- * Ends in order: no new connection, an asynchronous message to each session, then over when all
- * have left or the time is up; calls stopped once. Then itiser_free.
+ * Shuts down in order: accepts no new connection and sends an asynchronous message to each session.
+ * Calls stopped once, when all sessions have left or the time is up. Then call itiser_free.
  */
 void itiser_stop(struct itiser *target, unsigned timeout_ms, void (*stopped)(void *argument),
                  void *argument);
 
-/* At any time; connections are cut. */
+/* May be called at any time; cuts all connections. */
 void itiser_free(struct itiser *target);
 
-/* Sessions, connections, counters: lines for people. */
+/* Prints sessions, connections and counters as lines of text. */
 void itiser_status(const struct itiser *target, FILE *to);
 
 #ifdef __cplusplus

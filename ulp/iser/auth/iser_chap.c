@@ -10,7 +10,7 @@
 
 _Static_assert(ISER_CHALLENGE <= ISER_DIGEST_MAX, "iser_binary_put takes a challenge");
 
-/* What one end of CHAP sees of a text. */
+/* One text of the peer, and the text that answers it. */
 struct step {
     struct iser_chap *chap;
     const char *text;
@@ -23,7 +23,7 @@ static const char *find(const struct step *step, const char *key)
     return iser_text_find(step->text, step->length, key);
 }
 
-/* Whether the comma-separated list has the word. */
+/* Returns true if the comma-separated list contains the word. */
 static bool list_has(const char *list, const char *word)
 {
     size_t length = strlen(word);
@@ -71,7 +71,7 @@ static void put_challenge(const struct step *step)
     iser_binary_put(step->out, "CHAP_C", step->chap->challenge, ISER_CHALLENGE);
 }
 
-/* The peer knows the secret, and has said the name that goes with it. */
+/* Returns true if the peer has proved the secret and given the name that belongs to it. */
 static bool check_response(const struct step *step, const struct itiser_secret *secret)
 {
     const struct iser_chap *chap = step->chap;
@@ -89,7 +89,7 @@ static bool check_response(const struct step *step, const struct itiser_secret *
     return same && strcmp(name, secret->name) == 0;
 }
 
-/* Answers the peer's challenge. One of our own, or one that is easily guessed, has no answer. */
+/* Answers the peer's challenge. Refuses to answer this side's own challenge, or a trivial one. */
 static bool put_response(const struct step *step, const struct itiser_secret *secret)
 {
     const struct iser_chap *chap = step->chap;
@@ -114,7 +114,7 @@ static bool put_response(const struct step *step, const struct itiser_secret *se
 
 /* ---- Target --------------------------------------------------------------------------- */
 
-/* The first algorithm of the initiator's list that is known here; 0: none. */
+/* Returns the first algorithm of the initiator's list that is supported; 0: none. */
 static unsigned choose(const char *list)
 {
     while (list && *list) {
@@ -190,7 +190,7 @@ iser_chap_verdict_t iser_chap_step(struct iser_chap *chap, const struct itiser_s
     case ISER_CHAP_OVER:
         break;
     }
-    return ISER_CHAP_FAILED; /* nothing more is to be said */
+    return ISER_CHAP_FAILED; /* there is nothing to answer */
 }
 
 /* ---- Initiator ------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CHAP of a login (RFC 7143 12.1.3), both ends. Pure but for random numbers: texts of the security
- * stage in, texts out.
+ * CHAP in a login (RFC 7143 12.1.3), for both ends. Pure except for random numbers: texts of the
+ * security stage in, texts out.
  */
 #ifndef ITAPI_ULP_ISER_AUTH_ISER_CHAP_H
 #define ITAPI_ULP_ISER_AUTH_ISER_CHAP_H
@@ -15,15 +15,15 @@
 #define ISER_CHALLENGE_MAX 1024u
 
 typedef enum {
-    ISER_CHAP_MORE,  /* the answer is in out: the login goes on */
-    ISER_CHAP_DONE,  /* the peer is who it says, and has been answered */
+    ISER_CHAP_MORE,  /* the answer is in out; the login continues */
+    ISER_CHAP_DONE,  /* the peer is authenticated, and has its answer */
     ISER_CHAP_FAILED /* login status 0201 */
 } iser_chap_verdict_t;
 
 typedef enum {
     ISER_CHAP_METHOD,    /* target: waits for AuthMethod */
-    ISER_CHAP_ALGORITHM, /* for CHAP_A */
-    ISER_CHAP_RESPONSE,  /* for CHAP_R */
+    ISER_CHAP_ALGORITHM, /* waits for CHAP_A */
+    ISER_CHAP_RESPONSE,  /* waits for CHAP_R */
     ISER_CHAP_OVER
 } iser_chap_stage_t;
 
@@ -32,25 +32,27 @@ struct iser_chap {
     iser_chap_stage_t stage;
     unsigned algorithm;
     uint8_t id;
-    uint8_t challenge[ISER_CHALLENGE]; /* ours */
+    uint8_t challenge[ISER_CHALLENGE]; /* of this side */
 };
 
-/* What is wrong with a pair of secrets, for people; NULL: nothing. Either may have length 0. */
+/*
+ * Returns what is wrong with a pair of secrets, as text; NULL: nothing. Either may have length 0.
+ */
 const char *iser_chap_complaint(const struct itiser_secret *incoming,
                                 const struct itiser_secret *outgoing);
 
 /*
- * Target: one text of the security stage. Takes AuthMethod and all CHAP_ keys, leaves others alone.
- * What it has to say is put behind what out holds. incoming.length 0: no proof is asked for, and
- * AuthMethod=None is taken.
+ * Target: handles one text of the security stage. Takes AuthMethod and all CHAP_ keys, and ignores
+ * other keys. Appends its answer to out. incoming.length 0: no proof is required, and
+ * AuthMethod=None is accepted.
  */
 iser_chap_verdict_t iser_chap_step(struct iser_chap *chap, const struct itiser_secret *incoming,
                                    const struct itiser_secret *outgoing, const char *text,
                                    size_t length, struct iser_text *out);
 
 /*
- * Initiator: the same for the answers of the target; an empty text begins. own: what this end
- * proves; target: what the target has to prove, length 0: nothing.
+ * Initiator: the same for the answers of the target; an empty text begins. own: the secret that
+ * this side proves; target: the secret that the target must prove; length 0: none.
  */
 iser_chap_verdict_t iser_chap_initiate(struct iser_chap *chap, const struct itiser_secret *own,
                                        const struct itiser_secret *target, const char *text,

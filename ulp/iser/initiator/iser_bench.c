@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* As many commands as the depth allows, for a time. */
+/* Keeps as many commands under way as the depth allows, for a given time. */
 #include "initiator/iser_bench.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static double cpu(void)
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-/* The same numbers in each run. */
+/* The same sequence in each run. */
 static uint64_t next_random(uint64_t *state)
 {
     *state ^= *state << 13;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What it_iser does with a unit. */
+/* The operations of it_iser on a unit. */
 #ifndef ITAPI_ULP_ISER_INITIATOR_ISER_BENCH_H
 #define ITAPI_ULP_ISER_INITIATOR_ISER_BENCH_H
 
@@ -15,13 +15,13 @@ struct iser_disk {
     char vendor[9], product[17], serial[64];
 };
 
-/* Waits for the unit, and asks it who it is. */
+/* Waits until the unit is ready, and inquires its properties. */
 bool iser_disk_open(struct iser_disk *disk, struct iser_client *client, uint64_t lun);
 
-/* Octets from the offset to the file, or from the file until its end; multiples of a block. */
+/* Copy octets from the offset to the file, or from the file to the unit; multiples of a block. */
 bool iser_disk_read(struct iser_disk *disk, uint64_t offset, uint64_t length, FILE *to);
 bool iser_disk_write(struct iser_disk *disk, uint64_t offset, FILE *from);
-/* Writes a pattern all over the range and reads it back, pieces of all sizes up to "piece". */
+/* Writes a pattern over the whole range and reads it back, in pieces of all sizes up to "piece". */
 bool iser_disk_verify(struct iser_disk *disk, uint64_t offset, uint64_t length, uint32_t piece);
 
 struct iser_bench {

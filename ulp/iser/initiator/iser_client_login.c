@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The login: CHAP if there is a secret, then one text of operational keys. */
+/* The login: CHAP if there is a secret, then one text with the operational keys. */
 #include "initiator/iser_client.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ enum {
 struct login {
     unsigned stage, next;
     struct iser_text text;   /* to the target */
-    struct iser_text answer; /* from it */
+    struct iser_text answer; /* from the target */
     struct iser_chap chap;
     bool named; /* the names have been sent */
 };
@@ -91,7 +91,7 @@ static bool is_crc(const struct login *login, const char *key)
     return value && strcmp(value, "CRC32C") == 0;
 }
 
-/* A number that is answered within its range, or else the other value. */
+/* Returns the value answered for the key if it is in range; otherwise other. */
 static uint32_t number_of(const struct login *login, const char *key, uint32_t other)
 {
     const char *value = answered(login, key);
@@ -188,7 +188,7 @@ static bool run_chap(struct iser_client *client, struct login *login)
             return iser_client_fail(client, "CHAP: the target's answer is not the right one");
         if (verdict == ISER_CHAP_DONE && moved)
             break;
-        /* The proof goes with the wish to leave the stage. */
+        /* The request with the proof also asks to leave the stage. */
         if (!run_round(client, login, login->chap.stage == ISER_CHAP_RESPONSE, &moved))
             return false;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* it_iser: an initiator for people and tests. docs/iser.md tells how to use it. */
+/* it_iser: an initiator for users and tests. docs/iser.md describes its use. */
 #include "initiator/iser_bench.h"
 
 #include <errno.h>
@@ -43,7 +43,7 @@ struct settings {
     uint64_t lun, offset, length, size;
     bool has_length;
     struct iser_bench bench;
-    char chap[2][512]; /* lines of the file */
+    char chap[2][512]; /* lines of the secrets file */
 };
 
 /* ---- Settings ----------------------------------------------- */
@@ -74,7 +74,7 @@ static bool refuse(const char *what, const char *why)
     return false;
 }
 
-/* A number, with K, M or G. */
+/* Parses a number, optionally with K, M or G. */
 static bool parse_number(const char *text, uint64_t *number)
 {
     static const char units[] = "KMG";
@@ -168,7 +168,7 @@ static bool take_option(struct settings *settings, int option)
     }
 }
 
-/* HOST, HOST:PORT, [HOST]:PORT; names are looked up. */
+/* HOST, HOST:PORT or [HOST]:PORT; names are looked up. */
 static bool parse_address(char *text, struct sockaddr_storage *address)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found;

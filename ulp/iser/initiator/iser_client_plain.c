@@ -13,7 +13,7 @@
 struct plain {
     uint8_t bhs[ISER_BHS];
     uint8_t data[ISER_CLIENT_RECEIVE + 8]; /* of PDUs other than Data-In */
-    size_t at, end;                        /* what input holds */
+    size_t at, end;                        /* the part of input in use */
     uint8_t input[INPUT];
 };
 
@@ -41,7 +41,7 @@ static bool write_all(struct iser_client *client, struct iovec *vector, int coun
     return true;
 }
 
-/* Digests travel with the octet of the lowest powers first. */
+/* A digest is sent with the octet of the lowest powers first. */
 static void put_digest(uint8_t *at, uint32_t crc)
 {
     for (int i = 0; i < 4; i++)
@@ -89,7 +89,7 @@ static bool read_some(struct iser_client *client, void *to, size_t room, size_t 
     return true;
 }
 
-/* Small pieces by way of the buffer, large ones straight. */
+/* Reads small pieces through the buffer, large ones directly. */
 static bool read_all(struct iser_client *client, uint8_t *to, size_t length)
 {
     struct plain *plain = client->link_state;

@@ -23,10 +23,10 @@ struct rdma {
     it_evd_handle_t sent, received, connection;
     it_ep_handle_t ep;
     it_lmr_handle_t slots_lmr, memory_lmr;
-    it_rmr_context_t stag; /* of the memory of the client */
+    it_rmr_context_t stag; /* of the client's memory */
     uint8_t *slots;        /* SENDS, then RECEIVES, of SLOT octets each */
     uint64_t posted, done; /* Sends */
-    uint8_t *handed;       /* the slot of the PDU that was handed out last */
+    uint8_t *handed;       /* the slot of the PDU returned last */
 };
 
 /* ---- Objects ----------------------------------------------- */
@@ -141,7 +141,7 @@ static void rdma_close(struct iser_client *client)
 
 /* ---- Out ----------------------------------------------- */
 
-/* Waits for the oldest Sends to be over. */
+/* Waits until the oldest Send has completed. */
 static bool reap_send(struct iser_client *client, struct rdma *rdma)
 {
     it_event_t event;
@@ -267,7 +267,7 @@ static bool convert(struct iser_client *client, struct rdma *rdma)
                             itx_event_string(event.event_number));
 }
 
-/* The target speaks only when it is spoken to, and the receives are posted before that. */
+/* The target sends only after a request, and the receives are posted before the first one. */
 bool iser_client_rdma_convert(struct iser_client *client)
 {
     struct rdma *rdma = calloc(1, sizeof(*rdma));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What all parts of the initiator keep: numbers, tasks, the reason of a failure. */
+/* State that all parts of the initiator share: numbers, tasks, the reason of a failure. */
 #include "initiator/iser_client.h"
 
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Commands under way: what is sent, and what each PDU of the target means for them. */
+/* Commands under way: sending them, and handling the target's PDUs. */
 #include "initiator/iser_client.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Data-Out PDUs from "from" to "end", of the transfer "ttt". */
+/* Sends Data-Out PDUs from "from" to "end" for the transfer tag "ttt". */
 static bool send_data(struct iser_client *client, const struct iser_client_task *task, uint32_t ttt,
                       uint32_t from, uint32_t end)
 {
@@ -94,7 +94,7 @@ static struct iser_client_task *finish(struct iser_client *client, struct iser_c
     uint32_t residual = pdu->bhs[1] & ISER_UNDERFLOW ? iser_get32(pdu->bhs + ISER_AT_RESIDUAL) : 0;
 
     task->status = pdu->bhs[3];
-    if (client->options.interface) /* RDMA Writes leave no trace here */
+    if (client->options.interface) /* RDMA Writes raise no event here */
         task->received = task->in_length - least(residual, task->in_length);
     if (iser_opcode_of(pdu->bhs) == ISER_SCSI_RESPONSE && pdu->length > 2) {
         task->sense_length = least(iser_get16(pdu->data), (uint32_t)pdu->length - 2);
@@ -131,7 +131,7 @@ static bool answer_ping(struct iser_client *client, const uint8_t *ping)
     return client->link->send(client, bhs, NULL, 0, NULL, 0);
 }
 
-/* What a PDU means. *over: a command that it ends, if it does. */
+/* Handles a PDU. *over: the command that it ends, if any. */
 static bool take(struct iser_client *client, const struct iser_pdu *pdu,
                  struct iser_client_task **over)
 {
@@ -189,7 +189,7 @@ bool iser_client_run(struct iser_client *client, struct iser_client_task *task)
 
 /* ---- Text, logout ----------------------------------------------- */
 
-/* The next PDU of the kind, others being taken as they are. */
+/* Waits for the next PDU of that kind, and handles others meanwhile. */
 static bool await(struct iser_client *client, enum iser_opcode opcode, struct iser_pdu *pdu)
 {
     struct iser_client_task *over;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A unit as its user sees it: who it is, and its octets. */
+/* A unit for its user: its properties and its octets. */
 #include "initiator/iser_bench.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ static bool complain(struct iser_disk *disk, const char *what, const struct iser
     return iser_client_fail(disk->client, "%s: status %02x", what, task->status);
 }
 
-/* A few unit attentions are no reason to give up. */
+/* A few unit attentions are normal: retries. */
 static bool await_ready(struct iser_disk *disk)
 {
     static const uint8_t test_unit_ready[16] = {0};
@@ -67,7 +67,7 @@ bool iser_disk_open(struct iser_disk *disk, struct iser_client *client, uint64_t
            iser_client_fail(client, "blocks of %u octets", disk->block_size);
 }
 
-/* READ(16) or WRITE(16) of octets at the begin of the memory. */
+/* READ(16) or WRITE(16) with the data at the start of the memory. */
 static bool transfer(struct iser_disk *disk, bool writes, uint64_t offset, uint32_t length)
 {
     struct iser_client_task task = {.lun = disk->lun};
@@ -140,7 +140,7 @@ bool iser_disk_write(struct iser_disk *disk, uint64_t offset, FILE *from)
 
 /* ---- Verifying ----------------------------------------------- */
 
-/* Eight octets that tell where they belong. */
+/* Fills each eight octets with a value that depends on their offset. */
 static void fill(uint8_t *memory, uint64_t offset, uint32_t length)
 {
     for (uint32_t i = 0; i < length; i += 8)
@@ -179,7 +179,7 @@ static bool pass(struct iser_disk *disk, bool writes, uint64_t offset, uint64_t 
 
 bool iser_disk_verify(struct iser_disk *disk, uint64_t offset, uint64_t length, uint32_t piece)
 {
-    /* Other sizes when it is read, so that mistakes at the borders show. */
+    /* The read uses other sizes, so that mistakes at the borders show. */
     return check_range(disk, offset, length) && pass(disk, true, offset, length, piece) &&
            synchronize(disk) && pass(disk, false, offset, length, piece / 2 + disk->block_size);
 }

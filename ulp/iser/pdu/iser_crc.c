@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* CRC32c of digests: by ISA-L where the library has it, else eight octets at a time by tables. */
+/*
+ * CRC32c of digests: by ISA-L if the library is built with it, otherwise by tables, eight octets at
+ * a time.
+ */
 #include "pdu/iser_pdu.h"
 
 #if ITAPI_CRC_ISAL

@@ -11,7 +11,7 @@ void iser_pdu_begin(uint8_t bhs[ISER_BHS], enum iser_opcode opcode, uint8_t flag
     iser_put32(bhs + ISER_AT_ITT, itt);
 }
 
-/* Of each opcode that an initiator may use. */
+/* Rules for each opcode that an initiator may use. */
 static const struct {
     bool known, data, ahs, final;
 } pdu_rules[ISER_OPCODE + 1] = {

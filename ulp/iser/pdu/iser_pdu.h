@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* PDUs of iSCSI (RFC 7143 11) and the iSER header (RFC 7145 9): where fields are, and whether they
- * may be what they are. Pure. */
+/*
+ * PDUs of iSCSI (RFC 7143 11) and the iSER header (RFC 7145 9): the offsets of fields, and checks
+ * of their values. Pure.
+ */
 #ifndef ITAPI_ULP_ISER_PDU_ISER_PDU_H
 #define ITAPI_ULP_ISER_PDU_ISER_PDU_H
 
@@ -57,7 +59,7 @@ enum iser_field {
     ISER_AT_MAX_CMD_SN = 32,
     ISER_AT_CDB = 32,
     ISER_AT_REF_CMD_SN = 32,
-    ISER_AT_DATA_SN = 36, /* also R2TSN, ExpDataSN, event, status of a login */
+    ISER_AT_DATA_SN = 36, /* also R2TSN, ExpDataSN, event code, login status */
     ISER_AT_OFFSET = 40,
     ISER_AT_DESIRED = 44, /* R2T */
     ISER_AT_BIDI_RESIDUAL = 40,
@@ -73,7 +75,7 @@ enum iser_field {
 #define ISER_UNDERFLOW 0x02u
 #define ISER_STATUS    0x01u /* Data-In: carries the status */
 
-/* A whole PDU. The memory is valid during the call that it is given to. */
+/* A complete PDU. Its memory is valid during the call that gets it. */
 struct iser_pdu {
     const uint8_t *bhs;
     const uint8_t *ahs;
@@ -87,7 +89,7 @@ static inline uint8_t iser_opcode_of(const uint8_t *bhs)
     return bhs[0] & ISER_OPCODE;
 }
 
-/* Serial numbers (RFC 1982): a before b. */
+/* Serial numbers (RFC 1982): returns true if a comes before b. */
 static inline bool iser_sn_before(uint32_t a, uint32_t b)
 {
     return (int32_t)(a - b) < 0;
@@ -98,10 +100,10 @@ static inline uint32_t iser_padding(uint32_t length)
     return (4 - length % 4) % 4;
 }
 
-/* Clears the header and fills in what all PDUs to an initiator have. */
+/* Clears the header and fills in the fields that all PDUs to an initiator have. */
 void iser_pdu_begin(uint8_t bhs[ISER_BHS], enum iser_opcode opcode, uint8_t flags, uint32_t itt);
 
-/* What stands in the way of a PDU of an initiator; NULL: nothing. Only the header is looked at. */
+/* Returns why a PDU of an initiator is illegal; NULL: it is legal. Checks only the header. */
 const char *iser_pdu_fault(const uint8_t bhs[ISER_BHS]);
 
 /* ---------------------------------------------------------------- iSER header */
@@ -129,11 +131,14 @@ struct iser_header {
     bool reject;
 };
 
-/* length: of the whole message, which has to be ISER_HEADER of a Hello. False: a format error. */
+/*
+ * length: of the whole message, which must be ISER_HEADER for a Hello. Returns false for a format
+ * error.
+ */
 bool iser_header_decode(const uint8_t *octets, size_t length, struct iser_header *header);
 void iser_header_encode(const struct iser_header *header, uint8_t octets[ISER_HEADER]);
 
-/* Behind the iSER header: header segment, AHS and data, with or without padding. */
+/* Decodes what follows the iSER header: header segment, AHS and data, with or without padding. */
 bool iser_pdu_decode(const uint8_t *octets, size_t length, struct iser_pdu *pdu);
 
 /* ---------------------------------------------------------------- digests */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* Both ends have the same address, or that of the loopback interface. */
+/* Returns true if both ends have the same address, or that of the loopback interface. */
 static bool stream_stays_here(int fd)
 {
     struct sockaddr_storage ends[2] = {{.ss_family = AF_UNSPEC}, {.ss_family = AF_UNSPEC}};

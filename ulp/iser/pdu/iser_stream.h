@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* TCP streams, as both ends want them. */
+/* Options of TCP streams for both ends. */
 #ifndef ITAPI_ULP_ISER_PDU_ISER_STREAM_H
 #define ITAPI_ULP_ISER_PDU_ISER_STREAM_H
 
 /*
- * BBR sends by a timer, which from one process to its neighbour takes longer than the copy: a
- * connected stream that stays on this host takes Reno instead. In vain: it is as good as before.
+ * BBR paces by a timer, which between two processes on one host takes longer than the copy. So a
+ * connected stream that stays on this host switches to Reno. A failure changes nothing.
  */
 void iser_stream_unpace(int fd);
 

@@ -13,22 +13,22 @@
 #define ISER_PAIRS_MAX 128u /* of one text: looking for a repeated key stays cheap */
 
 /*
- * Checks that the octets are at most ISER_PAIRS_MAX pairs KEY=VALUE, each NUL-terminated, keys of 1
- * to ISER_KEY_MAX printable octets, no key twice. An empty text is legal.
+ * Returns true if the octets are at most ISER_PAIRS_MAX pairs KEY=VALUE, each NUL-terminated, with
+ * keys of 1 to ISER_KEY_MAX printable octets and no key twice. An empty text is legal.
  */
 bool iser_text_is_legal(const char *text, size_t length);
 
-/* The next pair of a legal text: from *at on, which moves. False at the end. */
+/* Gets the next pair of a legal text from *at on, and advances *at. Returns false at the end. */
 bool iser_text_next(const char *text, size_t length, size_t *at, const char **key,
                     size_t *key_length, const char **value);
 
-/* The value of a key of a legal text; NULL: the key is not there. */
+/* Returns the value of a key in a legal text; NULL: the key is absent. */
 const char *iser_text_find(const char *text, size_t length, const char *key);
 
-/* Decimal or 0x number, whole value, at most max. */
+/* Parses a decimal or 0x number; the whole value must be a number of at most max. */
 bool iser_text_number(const char *value, uint64_t max, uint64_t *number);
 
-/* What is put together. */
+/* A text being composed. */
 struct iser_text {
     size_t length;
     bool overflow; /* a pair did not fit: the text is unusable */

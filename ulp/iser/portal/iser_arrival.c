@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Connections that have not logged in: bounded in time, in number, and in number from one address.
- * The oldest makes room, so a new one is never refused.
+ * Connections that have not logged in. Their time, their number and their number per address are
+ * limited. The oldest makes room, so a new one is never refused.
  */
 #include "portal/iser_portal.h"
 
@@ -73,7 +73,7 @@ static void arrival_free(struct iser_arrival *arrival)
 static void arrival_drop(struct iser_arrival *arrival)
 {
     if (arrival->session)
-        iser_session_end(arrival->session, "it has not logged in"); /* settles */
+        iser_session_end(arrival->session, "it has not logged in"); /* calls iser_arrival_settled */
     else
         arrival_free(arrival);
 }
@@ -132,7 +132,7 @@ void iser_arrivals_expire(struct itiser *target)
 {
     uint64_t now = iser_now_ms();
 
-    /* Who is dropped is unlinked. NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
+    /* arrival_drop unlinks it. NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
     while (target->oldest && now - target->oldest->born_ms >= target->login_timeout_ms)
         arrival_drop(target->oldest);
 }
@@ -141,7 +141,7 @@ void iser_arrivals_expire(struct itiser *target)
 
 static void arrival_set_low_water(int fd, int octets)
 {
-    /* Without it a slow one is looked at more often. */
+    /* If this fails, a slow connection is polled more often. */
     (void)setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &octets, sizeof(octets));
 }
 
@@ -154,7 +154,7 @@ static void arrival_fill_addresses(const struct iser_arrival *arrival, int fd,
     link->remote = arrival->peer;
 }
 
-/* False without memory: link and arrival are gone. */
+/* Returns false without memory: link and arrival are freed then. */
 static bool arrival_make_session(struct iser_arrival *arrival, struct iser_link *link)
 {
     link->user_ops = &iser_session_link_user;
@@ -170,7 +170,7 @@ static bool arrival_make_session(struct iser_arrival *arrival, struct iser_link 
     return true;
 }
 
-/* Plain iSCSI: from here on the arrival has a session. */
+/* Plain iSCSI: the arrival gets a session. */
 static void arrival_become_session(struct iser_arrival *arrival)
 {
     struct itiser *target = arrival->owner;
@@ -186,15 +186,16 @@ static void arrival_become_session(struct iser_arrival *arrival)
 }
 
 /*
- * An endpoint takes as long as ten accepted connections. So few are made in a turn of the loop:
- * others need not wait behind thousands of them, of which most are dropped before.
+ * Creating an endpoint takes as long as accepting ten connections. So only a few are created in a
+ * turn of the loop: others need not wait behind thousands of them, most of which would be dropped
+ * anyway.
  */
 static bool arrival_may_request(struct itiser *target)
 {
     struct timeval now;
 
     (void)event_base_gettimeofday_cached(target->service.base,
-                                         &now); /* the same in all of a turn */
+                                         &now); /* the same throughout a turn */
     if (timercmp(&now, &target->turn, !=))
         target->requests = 0;
     target->turn = now;
@@ -209,7 +210,7 @@ static void arrival_readable(evutil_socket_t fd, short what, void *argument)
     bool rdma;
 
     (void)what;
-    if (got < (ssize_t)sizeof(octets)) { /* it has ended, or failed */
+    if (got < (ssize_t)sizeof(octets)) { /* the stream has ended, or failed */
         arrival_free(arrival);
         return;
     }
@@ -230,7 +231,7 @@ static void arrival_readable(evutil_socket_t fd, short what, void *argument)
     }
 }
 
-/* In the list of those that have not logged in. NULL without memory. */
+/* Adds a connection to the list of those that have not logged in. Returns NULL without memory. */
 static struct iser_arrival *arrival_new(struct iser_portal *portal,
                                         const struct sockaddr_storage *peer)
 {
@@ -256,7 +257,7 @@ void iser_arrival_begin(struct iser_portal *portal, int fd, const struct sockadd
         return;
     }
     arrival->fd = fd;
-    /* With good arguments it cannot fail. */
+    /* Cannot fail with valid arguments. */
     (void)event_assign(&arrival->readable, portal->owner->service.base, fd, EV_READ | EV_PERSIST,
                        arrival_readable, arrival);
     if (event_add(&arrival->readable, NULL) != 0) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Copies of a target's configuration. */
+/* Copies of the configuration of targets. */
 #include "portal/iser_portal.h"
 
 #include <openssl/crypto.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* NULL of NULL; false without memory. */
+/* Copies NULL as NULL. Returns false without memory. */
 static bool copy_string(const char **to, const char *from)
 {
     *to = from ? strdup(from) : NULL;

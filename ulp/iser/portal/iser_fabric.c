@@ -12,7 +12,7 @@
 #define FABRIC_REQUESTS   1024
 #define FABRIC_CONVERT_US 10000000 /* until the initiator has sent its MPA Request */
 
-/* Octet 0 of the private data of Linux: what the sender cannot do. */
+/* Octet 0 of Linux's private data: features that the sender lacks. */
 #define PRIVATE_NO_ZERO_BASED 0x80u
 #define PRIVATE_NO_INVALIDATE 0x40u
 #define PRIVATE_LENGTH        4u
@@ -21,10 +21,10 @@ struct iser_fabric {
     struct itiser *owner;
     struct iser_rdma_shared shared;
     it_evd_handle_t requests;
-    it_listen_handle_t listen; /* for streams of ours; NULL: a device, which has ports of its own */
+    it_listen_handle_t listen; /* for accepted streams; NULL: a device with its own ports */
 };
 
-/* Network order. */
+/* In network byte order. */
 static uint16_t fabric_port(const struct sockaddr_storage *address)
 {
     return address->ss_family == AF_INET
@@ -34,7 +34,7 @@ static uint16_t fabric_port(const struct sockaddr_storage *address)
 
 /* ---------------------------------------------------------------- way (B) */
 
-/* Without private data it is no initiator of Linux, and nothing is known. */
+/* Without private data the initiator is not Linux's, and nothing is known. */
 static bool request_takes_invalidation(const it_event_t *event)
 {
     return itx_event_private_data_length(event) >= PRIVATE_LENGTH &&
@@ -104,7 +104,7 @@ static void fabric_requests(it_evd_handle_t evd, void *argument)
     }
 }
 
-/* When it fails the stream is closed: the peer is told nothing. */
+/* If this fails, the stream is closed; the peer gets no message. */
 static void fabric_request(struct itiser *target, int fd)
 {
     (void)itx_socket_request(fd, target->fabric->listen);
@@ -136,7 +136,7 @@ static bool fabric_convert(struct iser_session *session, const uint8_t *bhs,
                            const struct iser_text *text)
 {
     const struct itiser *target = session->service->portal;
-    /* Nothing has been said about invalidation: then there is none. */
+    /* The initiator has said nothing about invalidation, so it is not used. */
     struct iser_link *link = iser_rdma_new(&target->fabric->shared, false);
     bool converted;
 
@@ -243,7 +243,7 @@ void iser_fabric_close(struct itiser *target)
     iser_rdma_reap(&fabric->shared);
     iser_buffers_fini(&target->service.rdma_buffers);
     if (fabric->shared.ia)
-        (void)it_ia_free(fabric->shared.ia); /* with all that was made with it */
+        (void)it_ia_free(fabric->shared.ia); /* with all its objects */
     free(fabric);
     target->fabric = NULL;
 }

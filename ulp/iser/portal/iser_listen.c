@@ -22,14 +22,14 @@ static void listen_resume(evutil_socket_t fd, short what, void *argument)
     (void)event_add(&portal->readable, NULL);
 }
 
-/* Those of a connection that died in the queue (accept(2)). */
+/* Returns true for errors of a connection that died in the queue (accept(2)). */
 static bool listen_is_harmless(int error)
 {
     return error == EINTR || error == ECONNABORTED || error == EPROTO || error == ENETDOWN ||
            error == EHOSTDOWN || error == EHOSTUNREACH || error == ENETUNREACH;
 }
 
-/* False: nothing more for now. */
+/* Returns false if there is no further connection for now. */
 static bool listen_accept(struct iser_portal *portal)
 {
     struct sockaddr_storage peer = {.ss_family = AF_UNSPEC};
@@ -46,7 +46,7 @@ static bool listen_accept(struct iser_portal *portal)
         return true;
     if ((errno == EMFILE || errno == ENFILE) && iser_arrival_drop_oldest(portal->owner))
         return true;
-    (void)event_del(&portal->readable); /* it stays readable: the loop would spin */
+    (void)event_del(&portal->readable); /* stays readable, so the loop would spin */
     (void)event_add(&portal->resume, &listen_pause);
     return false;
 }
@@ -72,7 +72,7 @@ static int listen_bind(int fd, struct sockaddr_storage *address)
 
     if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0)
         return errno;
-    /* Connections inherit it; without it they are slower. */
+    /* Accepted connections inherit it; a failure only makes them slower. */
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     if (address->ss_family == AF_INET6 &&
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)) != 0)

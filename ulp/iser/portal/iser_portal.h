@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A running target: listening sockets, connections that have not logged in, and what all share. */
+/* A running target: listening sockets, connections that have not logged in, and shared state. */
 #ifndef ITAPI_ULP_ISER_PORTAL_ISER_PORTAL_H
 #define ITAPI_ULP_ISER_PORTAL_ISER_PORTAL_H
 
@@ -9,11 +9,11 @@ struct itiser;
 
 struct iser_portal {
     struct itiser *owner;
-    struct itiser_portal_config config; /* .address with the port in use */
-    int fd;                             /* -1: closed, or of a device */
-    it_listen_handle_t listen;          /* of a device */
+    struct itiser_portal_config config; /* .address has the port in use */
+    int fd;                             /* -1: closed, or a device's portal */
+    it_listen_handle_t listen;          /* a device's portal */
     struct event readable;
-    struct event resume; /* accept has run out of descriptors */
+    struct event resume; /* after accept has run out of descriptors */
 };
 
 /* A connection that has not logged in. */
@@ -23,7 +23,7 @@ struct iser_arrival {
     struct iser_portal *portal;
     struct sockaddr_storage peer;
     uint64_t born_ms;
-    int fd; /* until its first octets are there; then -1 */
+    int fd; /* until its first octets have arrived; then -1 */
     struct event readable;
     struct iser_session *session;
 };
@@ -35,7 +35,7 @@ struct itiser {
     struct iser_pool *pool;
     struct event pool_readable;
     struct iser_fabric *fabric; /* NULL: no portal serves RDMA */
-    /* Way (B): a stream that begins with an MPA Request becomes the IA's; fd stays the caller's. */
+    /* Way (B): passes a stream that begins with an MPA Request to the IA; fd stays the caller's. */
     void (*request)(struct itiser *target, int fd);
 
     /* Connections that have not logged in. */
@@ -44,11 +44,11 @@ struct itiser {
     uint64_t half_refused;
     unsigned login_timeout_ms;
     struct event login_timer;
-    /* Those of way (B) that this turn of the loop has taken on. */
+    /* Way (B): endpoints created in this turn of the loop. */
     struct timeval turn;
     unsigned requests;
 
-    /* The end. */
+    /* Shutdown. */
     struct event stop_timer;
     uint64_t stop_at_ms;
     void (*stopped)(void *argument);
@@ -59,42 +59,45 @@ uint64_t iser_now_ms(void);
 
 /* ---- iser_listen.c ---- */
 
-/* 0 or errno. */
+/* Returns 0 or errno. */
 int iser_portal_open(struct iser_portal *portal);
 void iser_portal_close(struct iser_portal *portal);
 
 /* ---- iser_arrival.c ---- */
 
-/* Takes fd. */
+/* Takes ownership of fd. */
 void iser_arrival_begin(struct iser_portal *portal, int fd, const struct sockaddr_storage *peer);
-/* The same for one that has a link of RDMA already; takes it. False without memory. */
+/*
+ * The same for a connection that already has an RDMA link; takes the link. Returns false without
+ * memory.
+ */
 bool iser_arrival_begin_rdma(struct iser_portal *portal, struct iser_link *link);
-/* It has logged in, or is gone. */
+/* Called when the session has logged in, or is gone. */
 void iser_arrival_settled(struct iser_session *session);
-/* False: there is none. */
+/* Returns false if there is none. */
 bool iser_arrival_drop_oldest(struct itiser *target);
 void iser_arrivals_expire(struct itiser *target);
 
 /* ---- iser_fabric.c ---- */
 
-/* Opens the IA. False: error says why. */
+/* Opens the IA. Returns false with the reason in error. */
 bool iser_fabric_open(struct itiser *target, const struct itiser_config *config, char error[256]);
-/* The port of such a portal is the device's, so it serves RDMA alone. */
+/* Returns true if the portal's port is the device's, so that it serves only RDMA. */
 bool iser_fabric_has_ports(const struct iser_fabric *fabric);
-/* The same as iser_portal_open for it. False: status says why. */
+/* iser_portal_open for such a portal. Returns false with the reason in *why. */
 bool iser_fabric_listen(struct iser_fabric *fabric, struct iser_portal *portal, const char **why);
 void iser_fabric_unlisten(struct iser_portal *portal);
-/* No session is left. */
+/* Called when no session is left. */
 void iser_fabric_close(struct itiser *target);
 
 /* ---- iser_config.c ---- */
 
-/* False without memory. */
+/* Returns false without memory. */
 bool iser_config_copy(struct itiser_target_config *to, const struct itiser_target_config *from);
 void iser_config_free(struct itiser_target_config *config);
-/* The secrets of discovery sessions alone. */
+/* Returns a configuration with only the secrets of discovery sessions. */
 struct itiser_target_config iser_config_discovery(const struct itiser_config *config);
-/* Exchanges who may log in. */
+/* Exchanges the access rules of a and b. */
 void iser_config_swap_access(struct itiser_target_config *a, struct itiser_target_config *b);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Who may log in, anew, while the target runs. */
+/* Replaces the access rules while the target runs. */
 #include "portal/iser_portal.h"
 
 #include "auth/iser_chap.h"
@@ -33,7 +33,7 @@ static bool copy_one(struct itiser_target_config *to, const struct itiser_target
     return iser_config_copy(to, from) || refuse(error, from->name, "out of memory");
 }
 
-/* Copies all that is new, in the order of config; discovery's behind it. */
+/* Copies the new rules in the order of config; those of discovery come last. */
 static bool copy_all(struct itiser *target, const struct itiser_config *config,
                      struct itiser_target_config *fresh, char *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The library's calls. */
+/* The calls of the library. */
 #include "portal/iser_portal.h"
 
 #include "unit/iser_pool.h"
@@ -48,7 +48,7 @@ static uint16_t address_port(const struct sockaddr_storage *address)
                      : ((const struct sockaddr_in6 *)(const void *)address)->sin6_port);
 }
 
-/* One on all addresses is named by the one that the initiator has come to. */
+/* A portal on all addresses is listed with the address that the initiator has connected to. */
 static void itiser_addresses(struct iser_session *session, struct iser_text *out)
 {
     const struct itiser *target = session->service->portal;
@@ -124,7 +124,7 @@ static bool itiser_refuse(char *error, const char *what, const char *which)
     return false;
 }
 
-/* False without memory, or the secrets are none. */
+/* Returns false without memory, or if the secrets are not acceptable. */
 static bool itiser_take_config(struct itiser_target_config *to,
                                const struct itiser_target_config *from, char *error)
 {
@@ -227,7 +227,7 @@ static bool itiser_begin(struct itiser *target, const struct itiser_config *conf
     target->pool = iser_pool_new(config->threads ? config->threads : POOL_THREADS);
     if (!target->pool)
         return itiser_refuse(error, "no threads for blocking units", "");
-    /* With good arguments these cannot fail. */
+    /* Cannot fail with valid arguments. */
     (void)event_assign(&target->pool_readable, service->base, iser_pool_fd(target->pool),
                        EV_READ | EV_PERSIST, itiser_reap, target);
     (void)event_assign(&target->login_timer, service->base, -1, EV_PERSIST, itiser_look, target);
@@ -285,7 +285,7 @@ void itiser_stop(struct itiser *target, unsigned timeout_ms, void (*stopped)(voi
     itiser_close_portals(target);
     while (iser_arrival_drop_oldest(target)) {
     }
-    /* One whose initiator has gone ends with the asking. */
+    /* A session whose initiator has gone ends here. */
     for (struct iser_session *next, *session = target->service.sessions; session; session = next) {
         next = session->next;
         iser_session_ask_to_leave(session, (uint16_t)((timeout_ms + 999) / 1000));
@@ -293,7 +293,7 @@ void itiser_stop(struct itiser *target, unsigned timeout_ms, void (*stopped)(voi
     (void)event_add(&target->stop_timer, &interval);
 }
 
-/* Units may still be at work for sessions that are over. */
+/* Units may still be working for sessions that have ended. */
 static void itiser_wait_for_units(struct itiser *target)
 {
     struct pollfd done = {.fd = iser_pool_fd(target->pool), .events = POLLIN};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* it_iser_target: an iSCSI target. docs/iser.md tells how to use it. */
+/* it_iser_target: an iSCSI target. docs/iser.md describes its use. */
 #include "program/iser_settings.h"
 #include "program/iser_status.h"
 
@@ -54,7 +54,7 @@ static const struct option options[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* A line that is put together from an option. */
+/* Composes a configuration line from an option. */
 static bool compose(struct iser_settings *settings, const char *format, const char *value,
                     char error[256])
 {
@@ -91,7 +91,7 @@ static bool take_option(struct iser_settings *settings, int option, const char *
     }
 }
 
-/* All that options and file say; NULL: error has a line. */
+/* Reads options and file; returns NULL with a line of text in error. */
 static struct iser_settings *read_settings(const struct program *program, char error[256])
 {
     struct iser_settings *settings = iser_settings_new();
@@ -128,7 +128,7 @@ static void stopped(void *argument)
     (void)event_base_loopbreak(program->base);
 }
 
-/* The second one does not wait. */
+/* The second signal does not wait. */
 static void on_end(evutil_socket_t number, short what, void *argument)
 {
     struct program *program = argument;
@@ -162,7 +162,7 @@ static void on_reload(evutil_socket_t number, short what, void *argument)
 
 /* ---- Running ----------------------------------------------- */
 
-/* A descriptor for each connection: as many as the system allows. */
+/* Each connection needs a descriptor: raises the limit to the maximum. */
 static void raise_limit(void)
 {
     struct rlimit limit;

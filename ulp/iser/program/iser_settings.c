@@ -20,7 +20,7 @@ enum {
 
 #define LINE_MAX_OCTETS 4096
 
-/* Texts live as long as the settings. */
+/* Strings live as long as the settings. */
 struct iser_text_list {
     struct iser_text_list *next;
     char text[];
@@ -33,7 +33,7 @@ static bool fail(char error[256], const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    /* It has begun above. NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized) */
+    /* va_start is above. NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized) */
     (void)vsnprintf(error, 256, format, arguments);
     va_end(arguments);
     return false;
@@ -79,7 +79,7 @@ void iser_settings_free(struct iser_settings *settings)
 
 /* ---- Units ----------------------------------------------- */
 
-/* One word behind the kind of a unit. */
+/* Handles one word behind the kind of a unit. */
 static bool unit_word(struct iser_settings *settings, struct iser_lun_settings *lun,
                       const char *word)
 {
@@ -124,7 +124,10 @@ static bool unit_kind(struct iser_settings *settings, struct iser_lun_settings *
     return lun->unit.kind != ITISER_FILE_UNIT || lun->unit.path;
 }
 
-/* The same file, or place in memory, has the same serial number after each start (FNV-1a). */
+/*
+ * Derives the serial number from the file or the target's name, so that it is the same after each
+ * start (FNV-1a).
+ */
 static void default_serial(const struct itiser_target_config *target, struct iser_lun_settings *lun,
                            unsigned number)
 {
@@ -395,7 +398,7 @@ static const struct {
     int section;
     const char *key;
     bool (*set)(struct iser_settings *settings, const char *value);
-    const char *wanted; /* what a value looks like */
+    const char *wanted; /* the expected form of a value */
 } keys[] = {
     {OPTIONS, "interface", set_interface, "the name of an Interface"},
     {OPTIONS, "write-base", set_write_base, "auto, linux or rfc"},
@@ -473,7 +476,7 @@ static bool set_section(struct iser_settings *settings, char *name, char error[2
     return fail(error, "[%.100s]: options, portal or target NAME", name);
 }
 
-/* Without blanks at both ends. */
+/* Removes blanks at both ends. */
 static char *trim(char *text)
 {
     char *end = text + strlen(text);
@@ -544,7 +547,7 @@ static bool has_ipv6(void)
     return fd >= 0;
 }
 
-/* The port of iSCSI on all addresses: a socket for each version of IP. */
+/* The default: the iSCSI port on all addresses, with one socket per IP version. */
 static void add_all_addresses(struct iser_settings *settings)
 {
     size_t *count = &settings->config.portal_count;
@@ -577,7 +580,7 @@ bool iser_settings_finish(struct iser_settings *settings, char error[256])
     return true;
 }
 
-/* Memory that a device has pinned has to stay where it is: no holes there. */
+/* Memory that a device has pinned must stay in place, so it gets no holes. */
 static bool pins_memory(const struct itiser_config *config)
 {
     return config->interface && strncmp(config->interface, "uiwarp", 6) != 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the configuration file and the options of it_iser_target say. docs/iser.md has the keys. */
+/*
+ * The settings from the configuration file and the options of it_iser_target. docs/iser.md has the
+ * keys.
+ */
 #ifndef ITAPI_ULP_ISER_PROGRAM_ISER_SETTINGS_H
 #define ITAPI_ULP_ISER_PROGRAM_ISER_SETTINGS_H
 
@@ -25,33 +28,36 @@ struct iser_settings {
     struct itiser_config config; /* complete once iser_settings_finish has returned true */
     struct itiser_portal_config portals[ISER_PORTALS_MAX];
     struct itiser_target_config targets[ISER_TARGETS_MAX];
-    struct iser_target_settings *more[ISER_TARGETS_MAX]; /* of each target */
+    struct iser_target_settings *more[ISER_TARGETS_MAX]; /* one per target */
     const char *status_socket;
     bool has_secrets;
-    int section; /* the one that lines belong to */
+    int section; /* the section that lines belong to */
     struct iser_text_list *texts;
 };
 
-/* NULL: out of memory. */
+/* Returns NULL without memory. */
 struct iser_settings *iser_settings_new(void);
-/* Closes the units, too. */
+/* Also closes the units. */
 void iser_settings_free(struct iser_settings *settings);
 
-/* One line: [SECTION], KEY = VALUE, a comment or nothing. False: error says why. */
+/*
+ * Handles one line: [SECTION], KEY = VALUE, a comment or nothing. Returns false with the reason in
+ * error.
+ */
 bool iser_settings_line(struct iser_settings *settings, const char *line, char error[256]);
-/* All lines of a file, which nobody else may read if it has secrets. */
+/* Handles all lines of a file. A file with secrets must not be readable by others. */
 bool iser_settings_read(struct iser_settings *settings, const char *path, char error[256]);
-/* Behind the last line: defaults. */
+/* Called after the last line: fills in defaults. */
 bool iser_settings_finish(struct iser_settings *settings, char error[256]);
 /* Opens the units of all targets. */
 bool iser_settings_open_units(struct iser_settings *settings, char error[256]);
 
-/* ---- iser_values.c: false, without a message, if the text is not one ----------------------- */
+/* ---- iser_values.c: these return false, without a message, for an invalid text --------------- */
 
 /* ADDRESS, ADDRESS:PORT or [ADDRESS]:PORT. */
 bool iser_value_address(const char *text, struct sockaddr_storage *address);
 void iser_value_print_address(const struct sockaddr_storage *address, char text[64]);
-/* Octets: a number, with K, M, G or T. */
+/* A number of octets, optionally with K, M, G or T. */
 bool iser_value_size(const char *text, uint64_t *size);
 bool iser_value_number(const char *text, unsigned max, unsigned *number);
 bool iser_value_choice(const char *text, bool *yes);

@@ -27,7 +27,7 @@ static bool fill_address(struct sockaddr_un *address, const char *path)
     return true;
 }
 
-/* One that does not read gets what the socket holds: nobody waits for it. */
+/* A client that does not read gets what fits into the socket: the loop does not wait for it. */
 static void answer(evutil_socket_t fd, short what, void *argument)
 {
     struct iser_status *status = argument;
@@ -49,7 +49,7 @@ static void answer(evutil_socket_t fd, short what, void *argument)
     (void)close(peer);
 }
 
-/* A path that a target which has died has left is taken; one that is answered on is not. */
+/* Reuses a path left by a target that has died, but not one on which a target answers. */
 static bool bind_path(struct iser_status *status)
 {
     const struct sockaddr *address = (const struct sockaddr *)&status->address;

@@ -45,7 +45,7 @@ bool iser_value_address(const char *text, struct sockaddr_storage *address)
         return resolve(host + 1, end[1] == ':' ? end + 2 : PORT_DEFAULT, address);
     }
     colon = strchr(host, ':');
-    if (!colon || strchr(colon + 1, ':')) /* none, or those of an IPv6 address */
+    if (!colon || strchr(colon + 1, ':')) /* no colon, or the colons of an IPv6 address */
         return resolve(host, PORT_DEFAULT, address);
     *colon = '\0';
     return resolve(host, colon + 1, address);

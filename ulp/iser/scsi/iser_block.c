@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Commands that move blocks, or compare them (SBC-3). */
+/* Commands that move or compare blocks (SBC-3). */
 #include "pdu/iser_octets.h"
 #include "scsi/iser_lu.h"
 
@@ -9,7 +9,7 @@
 
 #define CHUNK (64u << 10) /* octets that are compared or repeated at once */
 #define FUA   0x08u
-/* More is copied by threads of the pool, beside the loop. */
+/* Larger transfers are copied by threads of the pool. */
 #define MOVE_NOW (64u << 10)
 
 /* ---- Ranges ------------------------------------------------------------------------ */
@@ -23,7 +23,7 @@ bool iser_range_check(struct iser_scsi_command *command, uint64_t lba, uint64_t 
     return true;
 }
 
-/* Where the number of blocks begins in the CDB, and where the address is, by its length. */
+/* Reads address and number of blocks; returns the offset of the number in the CDB. */
 static uint16_t read_range(struct iser_scsi_command *command)
 {
     const uint8_t *cdb = command->cdb;
@@ -67,7 +67,7 @@ static uint64_t offset_of(const struct iser_scsi_command *command)
     return command->lba * command->lu->unit->block_size;
 }
 
-/* Data need no buffer of the caller where the unit is memory. */
+/* If the unit is memory, the data needs no buffer of the caller. */
 static void offer_memory(struct iser_scsi_command *command, uint32_t length)
 {
     const struct itiser_unit *unit = command->lu->unit;
@@ -112,8 +112,8 @@ void iser_read_work(struct iser_scsi_command *command)
 /* ---- WRITE ------------------------------------------------------------------------- */
 
 /*
- * Data-out of whole blocks. If the initiator has less than the CDB asks for, the blocks that it
- * has.
+ * Sets up data-out of whole blocks. If the initiator has less than the CDB asks for, only the
+ * blocks that it has are written.
  */
 static bool begin_out(struct iser_scsi_command *command, uint64_t transfer)
 {
@@ -208,8 +208,9 @@ static size_t first_difference(const uint8_t *a, const uint8_t *b, size_t length
 }
 
 /*
- * Reads "length" octets of the unit from the command's first block on; compares them with expected
- * unless that is NULL. False: the fault is set; the first octet that differs is its information.
+ * Reads "length" octets of the unit from the command's first block on and compares them with
+ * expected, unless that is NULL. Returns false with the fault set; its information is the first
+ * octet that differs.
  */
 static bool compare_blocks(struct iser_scsi_command *command, const uint8_t *expected,
                            uint32_t length)
@@ -223,7 +224,7 @@ static bool compare_blocks(struct iser_scsi_command *command, const uint8_t *exp
 
         good = iser_fault_unit(
             command, unit->ops->read(unit->context, offset_of(command) + at, chunk, part), false);
-        /* There is a chunk. NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker) */
+        /* chunk is not NULL here. NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker) */
         if (good && expected && memcmp(chunk, expected + at, part) != 0)
             good = iser_fault_at(command, ISER_MISCOMPARE,
                                  at + first_difference(chunk, expected + at, part));
@@ -266,7 +267,7 @@ bool iser_orwrite_begin(struct iser_scsi_command *command)
     return begin_blocks_out(command);
 }
 
-/* The data become what is to be written. */
+/* ORs the blocks into the data, which is then written. */
 static bool or_blocks(struct iser_scsi_command *command)
 {
     const struct itiser_unit *unit = command->lu->unit;
@@ -280,7 +281,7 @@ static bool or_blocks(struct iser_scsi_command *command)
         good = iser_fault_unit(
             command, unit->ops->read(unit->context, offset_of(command) + at, chunk, part), false);
         for (uint32_t i = 0; good && i < part; i++)
-            /* So is the chunk there. NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
+            /* chunk is not NULL here. NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
             command->data[at + i] |= chunk[i];
     }
     free(chunk);
@@ -325,7 +326,7 @@ void iser_compare_work(struct iser_scsi_command *command)
 
 /* ---- Caches -------------------------------------------------------------------------- */
 
-/* PREFETCH and SYNCHRONIZE CACHE move nothing, so they may be as large as the unit. */
+/* PREFETCH and SYNCHRONIZE CACHE move no data, so their range may be as large as the unit. */
 bool iser_prefetch_begin(struct iser_scsi_command *command)
 {
     read_range(command);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How large a unit is, which of its blocks are mapped, and how they cease to be (SBC-3). */
+/* The capacity of a unit, the mapping of its blocks, and unmapping (SBC-3). */
 #include "pdu/iser_octets.h"
 #include "scsi/iser_lu.h"
 
@@ -58,7 +58,7 @@ bool iser_status_begin(struct iser_scsi_command *command)
     return iser_range_check(command, command->lba, 1);
 }
 
-/* The run of blocks from lba on that are alike. */
+/* Gets the run of blocks from lba on that are all mapped or all unmapped. */
 static int next_extent(const struct itiser_unit *unit, uint64_t lba, uint64_t *blocks, bool *mapped)
 {
     uint64_t length = (unit->blocks - lba) * unit->block_size;
@@ -68,7 +68,7 @@ static int next_extent(const struct itiser_unit *unit, uint64_t lba, uint64_t *b
     if (unit->ops->unmap && unit->ops->extent)
         error = unit->ops->extent(unit->context, lba * unit->block_size, &length, mapped);
     *blocks = length / unit->block_size;
-    if (*blocks == 0) { /* a block that is mapped in part */
+    if (*blocks == 0) { /* a partly mapped block */
         *blocks = 1;
         *mapped = true;
     }
@@ -173,7 +173,7 @@ bool iser_same_begin(struct iser_scsi_command *command)
         return iser_fault_field(command, ISER_FIELD_CDB, 1);
     if (!iser_range_begin(command))
         return false;
-    /* WSNZ: a number of blocks is asked for, so that the work is bounded. */
+    /* WSNZ: a number of blocks is mandatory, so that the work is bounded. */
     if (command->blocks == 0)
         return iser_fault_field(command, ISER_FIELD_CDB, command->spec->length == 16 ? 10 : 7);
     if (none)
@@ -181,7 +181,7 @@ bool iser_same_begin(struct iser_scsi_command *command)
     command->writes = true;
     command->transfer = unit->block_size;
     command->out_length = command->expected_out;
-    /* Blocks that are unmapped read as zeros: some initiators leave the zeros out. */
+    /* Unmapped blocks read as zeros, so some initiators leave the zeros out. */
     return command->expected_out == unit->block_size || (unmap && command->expected_out == 0) ||
            iser_fault(command, ISER_UNIT_DATA_LENGTH);
 }
@@ -191,7 +191,7 @@ static bool is_zero(const uint8_t *data, size_t length)
     return length == 0 || (data[0] == 0 && memcmp(data, data + 1, length - 1) == 0);
 }
 
-/* Writes the block again and again, a chunk at once. */
+/* Writes the block repeatedly, one chunk at a time. */
 static void repeat(struct iser_scsi_command *command)
 {
     const struct itiser_unit *unit = command->lu->unit;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Every command that units know, as a table; REPORT SUPPORTED OPERATION CODES tells it. */
+/* All supported commands as a table, which REPORT SUPPORTED OPERATION CODES reports. */
 #include "pdu/iser_octets.h"
 #include "scsi/iser_lu.h"
 
@@ -16,14 +16,14 @@
 #define THIN   ISER_SPEC_THIN
 #define POOL   ISER_SPEC_POOL
 
-/* Octets of a CDB, all bits known. */
+/* Octets of a CDB in which all bits may be set. */
 #define ALL2 0xff, 0xff
 #define ALL4 ALL2, ALL2
 #define ALL8 ALL4, ALL4
 
 /*
  * The bits behind the operation code that may be set. Octet 1 of READ and WRITE: DPO, FUA, FUA_NV
- * (which is obsolete and ignored); of VERIFY: DPO, BYTCHK. No protection information.
+ * (obsolete and ignored); of VERIFY: DPO, BYTCHK. There is no protection information.
  */
 #define RANGE6(one)  one, ALL2, 0xff
 #define RANGE10(one) one, ALL4, 0x1f, ALL2
@@ -150,7 +150,10 @@ static bool has(const struct iser_lu *lu, const struct iser_command_spec *spec)
     return !(spec->flags & ISER_SPEC_THIN) || !lu || lu->unit->ops->unmap;
 }
 
-/* The first row of the operation code, and its row with the service action; NULL: none. */
+/*
+ * Returns the row of the operation code and service action, NULL: none; *first gets the operation
+ * code's first row.
+ */
 static const struct iser_command_spec *find(const struct iser_lu *lu, uint8_t opcode,
                                             uint8_t action, const struct iser_command_spec **first)
 {
@@ -198,7 +201,7 @@ bool iser_opcodes_begin(struct iser_scsi_command *command)
     return true;
 }
 
-/* A timeouts descriptor that names none. Octets. */
+/* Puts a timeouts descriptor without values. Returns its length. */
 static size_t put_timeouts(uint8_t *at)
 {
     iser_put16(at, TIMEOUTS - 2);
@@ -249,7 +252,7 @@ static void report_one(struct iser_scsi_command *command, const struct iser_comm
     iser_parameters_put(command, report, length);
 }
 
-/* Reporting options: all; an operation code without service actions; one with; either. */
+/* Reporting options: all commands; an operation code without service actions; one with; either. */
 void iser_opcodes_run(struct iser_scsi_command *command)
 {
     const uint8_t *cdb = command->cdb;

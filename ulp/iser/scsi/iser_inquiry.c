@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* INQUIRY: who a unit is and what it can do. */
+/* INQUIRY: identity and capabilities of a unit. */
 #include "pdu/iser_octets.h"
 #include "scsi/iser_lu.h"
 
@@ -37,7 +37,7 @@ static void standard(struct page *page)
     at[4] = 96 - 5;
     at[6] = 0x10; /* MULTIP */
     at[7] = 0x02; /* CMDQUE */
-    /* Fields, not a string. NOLINTNEXTLINE(bugprone-not-null-terminated-result) */
+    /* The fields are no strings. NOLINTNEXTLINE(bugprone-not-null-terminated-result) */
     memcpy(at + 8, VENDOR PRODUCT REVISION, 28);
     for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
         iser_put16(at + 58 + 2 * i, versions[i]);
@@ -52,7 +52,7 @@ void iser_inquiry_absent(struct iser_scsi_command *command)
         return;
     }
     standard(&page);
-    page.octets[0] = 0x7f; /* no unit of this target can be here */
+    page.octets[0] = 0x7f; /* the target has no unit here */
     iser_parameters_put(command, page.octets, page.length);
 }
 
@@ -68,7 +68,7 @@ static void serial_number(const struct iser_scsi_command *command, struct page *
     page->length = 4 + length;
 }
 
-/* A number of the kind "locally assigned" that follows from the serial number (FNV-1a). */
+/* Derives an identifier of the type "locally assigned" from the serial number (FNV-1a). */
 static uint64_t naa_of(const char *serial)
 {
     uint64_t hash = 0xcbf29ce484222325u;
@@ -78,13 +78,13 @@ static uint64_t naa_of(const char *serial)
     return (hash & 0x0fffffffffffffffu) | 0x3000000000000000u;
 }
 
-/* Appends a designator. "kind": association in bits 4 and 5, type below. */
+/* Appends a designator. "kind": association in bits 4 and 5, type in the bits below. */
 static void add_designator(struct page *page, uint8_t code_set, uint8_t kind, const void *octets,
                            size_t length)
 {
     uint8_t *at = page->octets + page->length;
 
-    at[0] = (uint8_t)(code_set | (kind & 0x30 ? 0x50 : 0)); /* of a port: of iSCSI */
+    at[0] = (uint8_t)(code_set | (kind & 0x30 ? 0x50 : 0)); /* a port's protocol is iSCSI */
     at[1] = (uint8_t)(kind | (kind & 0x30 ? 0x80 : 0));
     at[3] = (uint8_t)length;
     memcpy(at + 4, octets, length);
@@ -103,10 +103,10 @@ static void identification(const struct iser_scsi_command *command, struct page 
     add_designator(page, 2, 0x01, text, strlen(text));
     iser_put64(number, naa_of(serial));
     add_designator(page, 1, 0x03, number, 8);
-    iser_put32(number, tag); /* the relative target port; the same as its group */
+    iser_put32(number, tag); /* the relative target port, numbered like its group */
     add_designator(page, 1, 0x14, number, 4);
     add_designator(page, 1, 0x15, number, 4);
-    /* The name of the port: with its NUL, padded to a multiple of 4. */
+    /* The port name, with its NUL, padded to a multiple of 4. */
     memset(text, 0, sizeof(text));
     (void)snprintf(text, sizeof(text) - 4, "%s,t,0x%04x", command->nexus->target->config->name,
                    tag);

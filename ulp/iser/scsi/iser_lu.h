@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the files of this folder share: units, nexuses, and what is known of each command. */
+/* Declarations that the files of this folder share: units, nexuses, the table of commands. */
 #ifndef ITAPI_ULP_ISER_SCSI_ISER_LU_H
 #define ITAPI_ULP_ISER_SCSI_ISER_LU_H
 
@@ -13,7 +13,7 @@
 
 /* ---- Unit attentions ------------------------------------------------------- */
 
-/* In the order in which they are reported. A bit each in iser_scsi_nexus.attention. */
+/* In the order of reporting; each is a bit in iser_scsi_nexus.attention. */
 typedef enum {
     ISER_ATTENTION_POWER_ON,
     ISER_ATTENTION_RESET,
@@ -31,7 +31,7 @@ struct iser_registration {
     struct iser_registration *next;
     uint64_t key;
     uint16_t tag; /* of the target port */
-    bool holder;  /* of the reservation, if that is not all registrants' */
+    bool holder;  /* holds the reservation, if not all registrants do */
     char port[ISER_PORT_MAX];
 };
 
@@ -42,7 +42,7 @@ struct iser_scsi_nexus {
     void *argument;
     uint16_t tag;
     char port[ISER_PORT_MAX];
-    uint16_t attention[ITISER_LUNS_MAX]; /* by LUN: 1 << iser_attention_t */
+    uint16_t attention[ITISER_LUNS_MAX]; /* by LUN: bits 1 << iser_attention_t */
 };
 
 struct iser_lu {
@@ -50,7 +50,7 @@ struct iser_lu {
     struct itiser_unit *unit;
     uint16_t number;
 
-    /* Mode parameters that can be changed. */
+    /* Changeable mode parameters. */
     bool write_protected; /* SWP */
     bool descriptor_sense;
     bool stopped;
@@ -60,10 +60,12 @@ struct iser_lu {
     struct iser_registration *registrations;
     uint32_t registration_count;
     uint32_t generation;
-    uint8_t reservation; /* type; 0: there is none */
+    uint8_t reservation; /* type; 0: no reservation */
     bool persists;       /* APTPL */
 
-    /* Units that block: COMPARE AND WRITE and ORWRITE run alone among those that write. */
+    /*
+     * For units that block: COMPARE AND WRITE and ORWRITE run alone among the commands that write.
+     */
     unsigned writing;
     bool alone;
     bool admitting; /* commands of the line are being started */
@@ -75,19 +77,19 @@ struct iser_scsi_target {
     struct iser_pool *pool;
     struct iser_scsi_nexus *nexuses;
     struct iser_lu *lus[ITISER_LUNS_MAX];
-    struct iser_state *state; /* of the state file; NULL: there is none */
+    struct iser_state *state; /* state of the state file; NULL: no file */
 };
 
 /* ---- Commands -------------------------------------------------------------- */
 
 #define ISER_NO_ACTION 0xffu
 
-/* What reservations of others keep a nexus from. */
+/* The access that a command needs, and which reservations of others deny it. */
 typedef enum {
-    ISER_ACCESS_ANY,   /* nothing does */
-    ISER_ACCESS_CHECK, /* RESERVE(6) does, a persistent reservation does not */
-    ISER_ACCESS_READ,  /* exclusive access does */
-    ISER_ACCESS_WRITE  /* write exclusive does, too */
+    ISER_ACCESS_ANY,   /* never denied */
+    ISER_ACCESS_CHECK, /* denied by RESERVE(6), but by no persistent reservation */
+    ISER_ACCESS_READ,  /* denied by exclusive access */
+    ISER_ACCESS_WRITE  /* denied by write exclusive too */
 } iser_access_t;
 
 #define ISER_SPEC_MEDIUM 0x01u /* not while the unit is stopped */
@@ -102,16 +104,19 @@ struct iser_command_spec {
     uint8_t length; /* of the CDB */
     iser_access_t access;
     unsigned flags; /* ISER_SPEC_ bits */
-    /* Finds .lba, .blocks, .transfer, out_length, in_length; false: the fault is set. Or NULL. */
+    /*
+     * Sets .lba, .blocks, .transfer, out_length and in_length. Returns false with the fault set.
+     * May be NULL.
+     */
     bool (*begin)(struct iser_scsi_command *command);
-    /* In the loop. May be NULL. */
+    /* Runs in the loop. May be NULL. */
     void (*run)(struct iser_scsi_command *command);
-    /* Behind run, unless that failed; in the pool if the unit blocks. May be NULL. */
+    /* Runs after run, unless that failed; in the pool if the unit blocks. May be NULL. */
     void (*work)(struct iser_scsi_command *command);
     uint8_t usage[ISER_CDB_SIZE]; /* the bits of the CDB that may be set */
 };
 
-/* NULL: the fault is set. */
+/* Returns NULL with the fault set. */
 const struct iser_command_spec *iser_command_find(struct iser_scsi_command *command);
 /* REPORT SUPPORTED OPERATION CODES. */
 bool iser_opcodes_begin(struct iser_scsi_command *command);
@@ -119,7 +124,7 @@ void iser_opcodes_run(struct iser_scsi_command *command);
 
 /* ---- Sense (iser_sense.c) --------------------------------------------------- */
 
-/* The faults have the numbers key, asc, ascq as 0xKKAAQQ. */
+/* A fault is numbered by key, asc and ascq: 0xKKAAQQ. */
 #define ISER_STOPPED          0x020402u /* LOGICAL UNIT NOT READY, INITIALIZING COMMAND REQUIRED */
 #define ISER_WRITE_ERROR      0x030c00u
 #define ISER_READ_ERROR       0x031100u
@@ -139,51 +144,53 @@ void iser_opcodes_run(struct iser_scsi_command *command);
 #define ISER_COMMAND_ABORTED  0x0b0000u
 #define ISER_MISCOMPARE       0x0e1d00u
 
-/* Sets the fault. False, so that a caller ends with it. */
+/* Sets the fault and returns false, so that a caller can return with it. */
 bool iser_fault(struct iser_scsi_command *command, uint32_t number);
 bool iser_fault_at(struct iser_scsi_command *command, uint32_t number, uint64_t information);
-/* A field of the CDB or, with ISER_FIELD_LIST, of the parameters. */
+/* For a field of the CDB or, with ISER_FIELD_LIST, of the parameters. */
 bool iser_fault_field(struct iser_scsi_command *command, uint32_t number, uint16_t field);
-/* What an operation of a unit has returned, 0 or an errno; true: 0. */
+/* Takes the result of a unit's operation, 0 or an errno. Returns true for 0. */
 bool iser_fault_unit(struct iser_scsi_command *command, int error, bool writing);
 
-/* Octets of sense data; descriptor format or fixed. */
+/* Returns the length of the sense data, in descriptor or fixed format. */
 size_t iser_sense_encode(const struct iser_fault *fault, bool descriptor,
                          uint8_t sense[ISER_SENSE_MAX]);
 
 /* ---- Parameters (iser_parameters.c), attentions (iser_target.c) ---------------- */
 
-/* Parameters for the initiator: room as the CDB allocates it, and never more than "most" octets. */
+/*
+ * Prepares parameters for the initiator: as many octets as the CDB allocates, but at most "most".
+ */
 void iser_parameters_in(struct iser_scsi_command *command, uint32_t allocated, uint32_t most);
-/* Puts octets behind those that were put before; what the CDB has no room for is left out. */
+/* Appends octets; drops those for which the CDB has no room. */
 void iser_parameters_put(struct iser_scsi_command *command, const uint8_t *octets, size_t length);
-/* Parameters of "length" octets from the initiator. False: it does not have them. */
+/* Prepares parameters of "length" octets from the initiator. Returns false if it sends fewer. */
 bool iser_parameters_out(struct iser_scsi_command *command, uint32_t length);
 
 void iser_attention_set(struct iser_scsi_nexus *nexus, const struct iser_lu *lu,
                         iser_attention_t attention);
-/* For all nexuses but one (NULL: all). */
+/* The same for all nexuses except one (NULL: for all). */
 void iser_attention_others(const struct iser_scsi_nexus *but, const struct iser_lu *lu,
                            iser_attention_t attention);
-/* Takes the first of what is pending; false: nothing is. */
+/* Takes the first pending attention. Returns false if there is none. */
 bool iser_attention_take(struct iser_scsi_nexus *nexus, const struct iser_lu *lu,
                          struct iser_fault *fault);
 
-/* The LUN of the octets, or -1. */
+/* Returns the number of the LUN, or -1. */
 int iser_lun_number(const uint8_t lun[8]);
 
 /* ---- Reservations (iser_reserve.c, iser_register.c) ------------------------- */
 
-/* Another nexus's reservation keeps this one from it. */
+/* Returns true if another nexus's reservation denies this one the access. */
 bool iser_reserve_conflicts(const struct iser_scsi_nexus *nexus, const struct iser_lu *lu,
                             iser_access_t access);
 struct iser_registration *iser_registration_find(const struct iser_lu *lu, const char *port,
                                                  uint16_t tag);
-/* NULL: too many, or no memory. */
+/* Returns NULL if there are too many, or without memory. */
 struct iser_registration *iser_registration_add(struct iser_lu *lu, const char *port, uint16_t tag,
                                                 uint64_t key);
 bool iser_reservation_is_all(uint8_t type);  /* all registrants hold it */
-bool iser_reservation_is_type(uint8_t type); /* the standard knows it */
+bool iser_reservation_is_type(uint8_t type); /* the standard defines it */
 void iser_registrations_free(struct iser_lu *lu);
 
 bool iser_prin_begin(struct iser_scsi_command *command);
@@ -195,12 +202,12 @@ void iser_release6_run(struct iser_scsi_command *command);
 
 /* ---- The state file (iser_state.c) ------------------------------------------ */
 
-/* Reads the file into the units of the target. False: error has a line for people. */
+/* Reads the file into the units of the target. Returns false with a line of text in error. */
 bool iser_state_open(struct iser_scsi_target *target, char error[256]);
 void iser_state_free(struct iser_state *state);
-/* In the loop: remembers in the command what has to be saved. False: no memory. */
+/* Runs in the loop: stores in the command what must be saved. Returns false without memory. */
 bool iser_state_snapshot(struct iser_scsi_command *command);
-/* In the pool. */
+/* Runs in the pool. */
 void iser_state_save(struct iser_scsi_command *command);
 
 /* ---- Handlers by file -------------------------------------------------------- */
@@ -208,7 +215,7 @@ void iser_state_save(struct iser_scsi_command *command);
 /* iser_inquiry.c */
 bool iser_inquiry_begin(struct iser_scsi_command *command);
 void iser_inquiry_run(struct iser_scsi_command *command);
-void iser_inquiry_absent(struct iser_scsi_command *command); /* where no unit is */
+void iser_inquiry_absent(struct iser_scsi_command *command); /* for a LUN without a unit */
 
 /* iser_primary.c */
 bool iser_luns_begin(struct iser_scsi_command *command);
@@ -232,7 +239,9 @@ bool iser_read_begin(struct iser_scsi_command *command);
 void iser_read_work(struct iser_scsi_command *command);
 bool iser_write_begin(struct iser_scsi_command *command);
 void iser_write_work(struct iser_scsi_command *command);
-/* In place of .work, in the loop. False: nothing has happened, since the unit would block. */
+/*
+ * Runs in the loop, in place of .work. Returns false, with nothing done, if the unit would block.
+ */
 bool iser_block_move_now(struct iser_scsi_command *command);
 bool iser_write_verify_begin(struct iser_scsi_command *command);
 void iser_write_verify_work(struct iser_scsi_command *command);
@@ -245,7 +254,7 @@ void iser_compare_work(struct iser_scsi_command *command);
 bool iser_prefetch_begin(struct iser_scsi_command *command);
 void iser_sync_work(struct iser_scsi_command *command);
 
-/* True: the blocks lie within the unit and are not too many; sets .lba, .blocks. */
+/* Sets .lba and .blocks. Returns true if the blocks lie within the unit and are not too many. */
 bool iser_range_begin(struct iser_scsi_command *command);
 bool iser_range_check(struct iser_scsi_command *command, uint64_t lba, uint64_t blocks);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Mode parameters: pages as a table; SWP and D_SENSE of the control page can be changed. */
+/* Mode parameters: pages as a table. SWP and D_SENSE of the control page can be changed. */
 #include "pdu/iser_octets.h"
 #include "scsi/iser_lu.h"
 
@@ -14,7 +14,7 @@
 #define ALL_PAGES    0x3fu
 #define ALL_SUBPAGES 0xffu
 
-/* Current values of a unit that was just powered on; octet 1 is what follows. */
+/* The values of a unit after power-on; octet 1 is the length of what follows. */
 static const uint8_t mode_pages[][20] = {
     {0x01, 10, 0xc0},                   /* read-write error recovery: AWRE, ARRE */
     {0x02, 14},                         /* disconnect-reconnect */
@@ -25,7 +25,7 @@ static const uint8_t mode_pages[][20] = {
 
 #define PAGES (sizeof(mode_pages) / sizeof(mode_pages[0]))
 
-/* A page of the unit; changeable: the bits that can be changed. Octets. */
+/* Fills in a page of the unit; changeable: the bits that can be changed. Returns its length. */
 static size_t fill_page(const struct iser_lu *lu, size_t index, bool changeable, bool powered_on,
                         uint8_t page[20])
 {
@@ -66,7 +66,7 @@ bool iser_mode_sense_begin(struct iser_scsi_command *command)
     return true;
 }
 
-/* Number of blocks and their length. Octets. */
+/* Puts the number of blocks and their length. Returns the descriptor's length. */
 static size_t put_descriptor(const struct itiser_unit *unit, bool large, uint8_t *at)
 {
     if (large) {
@@ -119,7 +119,7 @@ bool iser_mode_select_begin(struct iser_scsi_command *command)
     return iser_parameters_out(command, is_ten(command) ? iser_get16(cdb + 7) : cdb[4]);
 }
 
-/* The descriptor may say what is so already. */
+/* Accepts a descriptor that states the present values. */
 static bool check_descriptor(struct iser_scsi_command *command, const uint8_t *at, size_t length)
 {
     const struct itiser_unit *unit = command->lu->unit;
@@ -130,7 +130,7 @@ static bool check_descriptor(struct iser_scsi_command *command, const uint8_t *a
                                         (blocks == UINT32_MAX && unit->blocks > UINT32_MAX));
 }
 
-/* True: the page is one of ours, and differs only where it can be changed. */
+/* Returns true if the page is supported, and differs only where it can be changed. */
 static bool check_page(const struct iser_lu *lu, const uint8_t *page, size_t length)
 {
     uint8_t now[20], changeable[20];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Parameters that a command gives or takes, cut to what the CDB and the initiator have room for. */
+/* Parameters that a command returns or takes, limited to the room of the CDB and the initiator. */
 #include "scsi/iser_lu.h"
 
 #include <string.h>

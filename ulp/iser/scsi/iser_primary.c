@@ -27,7 +27,7 @@ void iser_luns_run(struct iser_scsi_command *command)
     uint8_t list[LUNS_LENGTH] = {0};
     size_t length = 8;
 
-    /* 1 asks for well known logical units, of which there are none. */
+    /* 1 asks for well-known logical units, of which there are none. */
     for (size_t i = 0; i < ITISER_LUNS_MAX && command->cdb[2] != 1; i++) {
         if (!target->lus[i])
             continue;
@@ -65,7 +65,7 @@ void iser_sense_run(struct iser_scsi_command *command)
 #define START 0x01u
 #define LOEJ  0x02u
 
-/* To stop is to take the unit from others, to start it is not. */
+/* Stopping a unit takes it away from others; starting it does not. */
 bool iser_start_begin(struct iser_scsi_command *command)
 {
     uint8_t order = command->cdb[4];
@@ -82,7 +82,7 @@ bool iser_start_begin(struct iser_scsi_command *command)
 
 void iser_start_run(struct iser_scsi_command *command)
 {
-    /* Power conditions are taken and change nothing. */
+    /* Power conditions are accepted and change nothing. */
     if (command->cdb[4] >> 4 == 0)
         command->lu->stopped = !(command->cdb[4] & START);
 }
@@ -99,7 +99,7 @@ bool iser_prevent_begin(struct iser_scsi_command *command)
 
 /* ---- LOG SENSE ------------------------------------------------------------------------------- */
 
-/* Supported pages; informational exceptions: none, and the temperature is not known. */
+/* Supported pages; informational exceptions: none, and the temperature is unknown. */
 static const uint8_t log_pages[][12] = {
     {0x00, 0, 0, 2, 0x00, 0x2f},
     {0x2f, 0, 0, 8, 0, 0, 0x03, 4, 0, 0, 0xff, 0},
@@ -109,7 +109,7 @@ bool iser_log_begin(struct iser_scsi_command *command)
 {
     uint8_t code = command->cdb[2] & 0x3f;
 
-    /* Cumulative values only. */
+    /* Only cumulative values are supported. */
     if (command->cdb[2] >> 6 != 1 || (code != log_pages[0][0] && code != log_pages[1][0]))
         return iser_fault_field(command, ISER_FIELD_CDB, 2);
     iser_parameters_in(command, iser_get16(command->cdb + 7), sizeof(log_pages[0]));

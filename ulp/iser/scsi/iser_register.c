@@ -23,7 +23,7 @@ bool iser_prin_begin(struct iser_scsi_command *command)
     return true;
 }
 
-/* PRGENERATION and the length of what follows. */
+/* Puts PRGENERATION and the length of what follows. */
 static void put_header(struct iser_scsi_command *command, size_t length)
 {
     uint8_t header[8];
@@ -82,7 +82,10 @@ static void report_capabilities(struct iser_scsi_command *command)
     iser_parameters_put(command, capabilities, sizeof(capabilities));
 }
 
-/* The TransportID of an initiator port of iSCSI: padded to a multiple of 4, at least 20 octets. */
+/*
+ * Builds the TransportID of an iSCSI initiator port: padded to a multiple of 4, at least 20 octets.
+ * Returns its length.
+ */
 static size_t transport_id(const char *port, uint8_t id[4 + ISER_PORT_MAX + 4])
 {
     size_t length = (strlen(port) + 4) / 4 * 4;
@@ -154,12 +157,12 @@ enum {
 #define LIST_LENGTH 24u
 #define APTPL       0x01u
 
-/* What a PERSISTENT RESERVE OUT is about. */
+/* The parts of a PERSISTENT RESERVE OUT. */
 struct request {
     struct iser_scsi_command *command;
     struct iser_lu *lu;
     struct iser_scsi_nexus *nexus;
-    struct iser_registration *own; /* of the nexus; NULL: it is not registered */
+    struct iser_registration *own; /* of the nexus; NULL: not registered */
     uint8_t action, type, scope;
     uint64_t key;
     uint64_t service_key;
@@ -183,7 +186,7 @@ static void conflict(const struct request *request)
     request->command->status = ISER_RESERVATION_CONFLICT;
 }
 
-/* For the nexuses of a registration that is, or was, another's. */
+/* Sets an attention for the nexuses of another initiator's present or former registration. */
 static void tell(const struct request *request, const struct iser_registration *registration,
                  iser_attention_t attention)
 {
@@ -201,12 +204,12 @@ static void tell_registrants(const struct request *request, iser_attention_t att
             tell(request, r, attention);
 }
 
-/* Takes a registration out of the list. */
+/* Removes a registration from the list. */
 static void drop(struct iser_lu *lu, struct iser_registration *registration)
 {
     struct iser_registration **link = &lu->registrations;
 
-    /* It is in there. NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
+    /* It is in the list. NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
     while (*link != registration)
         link = &(*link)->next;
     *link = registration->next;
@@ -214,7 +217,7 @@ static void drop(struct iser_lu *lu, struct iser_registration *registration)
     free(registration);
 }
 
-/* The reservation ends; registrants who shared its rights are told. */
+/* Ends the reservation; registrants that shared its rights get an attention. */
 static void release(const struct request *request)
 {
     struct iser_lu *lu = request->lu;
@@ -250,7 +253,7 @@ static void unregister(struct request *request)
     request->own = NULL;
 }
 
-/* REGISTER has compared the key before. */
+/* The caller has compared the key for REGISTER. */
 static void do_register(struct request *request)
 {
     struct iser_lu *lu = request->lu;
@@ -295,7 +298,7 @@ static void do_clear(struct request *request)
     request->lu->generation++;
 }
 
-/* Ends the commands of those that are no longer registered. */
+/* Ends the commands of initiators that are no longer registered. */
 static void abort_commands(const struct request *request,
                            const struct iser_registration *registration)
 {
@@ -309,7 +312,9 @@ static void abort_commands(const struct request *request,
     }
 }
 
-/* Removes the registrations with the key, or all, but the own one. Their number. */
+/*
+ * Removes the registrations with the key, or all, except the request's own. Returns their number.
+ */
 static unsigned remove_others(const struct request *request, bool all)
 {
     struct iser_registration *r = request->lu->registrations, *next;
@@ -328,7 +333,7 @@ static unsigned remove_others(const struct request *request, bool all)
     return removed;
 }
 
-/* True: the request is for the reservation itself, not for registrations alone. */
+/* Returns true if the request preempts the reservation, and not only registrations. */
 static bool preempts_reservation(const struct request *request)
 {
     const struct iser_registration *holder = holder_of(request->lu);
@@ -376,7 +381,7 @@ static bool parse_request(struct iser_scsi_command *command, struct request *req
                                 .service_key = iser_get64(list + 8),
                                 .persists = (list[20] & APTPL) != 0};
     request->own = iser_registration_find(command->lu, command->nexus->port, command->nexus->tag);
-    /* SPEC_I_PT and ALL_TG_PT are not known, APTPL only with a state file. */
+    /* SPEC_I_PT and ALL_TG_PT are not supported, APTPL only with a state file. */
     if ((list[20] & ~APTPL) || (request->persists && !command->lu->target->state))
         return iser_fault_field(command, ISER_FIELD_LIST, 20);
     return true;

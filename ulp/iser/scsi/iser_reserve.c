@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Who may use a unit: RESERVE(6), and what persistent reservations allow (SPC-4 5.12). */
+/* Access to a unit: RESERVE(6), and what persistent reservations allow (SPC-4 5.12). */
 #include "scsi/iser_lu.h"
 
 #include <stdlib.h>
@@ -100,7 +100,7 @@ bool iser_reserve_conflicts(const struct iser_scsi_nexus *nexus, const struct is
 
 /* ---- RESERVE(6), RELEASE(6) -------------------------------------------------------------- */
 
-/* Where there are registrations the old commands are refused (CRH is 0). */
+/* While there are registrations the old commands are refused (CRH is 0). */
 static bool refused(struct iser_scsi_command *command)
 {
     if (!command->lu->registrations)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The way of a command: what keeps it from being executed, who executes it, how it ends. */
+/* The life of a command: the checks before it is executed, its execution, its end. */
 #include "scsi/iser_scsi.h"
 
 #include "scsi/iser_lu.h"
@@ -8,13 +8,13 @@
 
 /* ---- The end of a command ------------------------------------------------------ */
 
-/* Status and sense of what has happened to the command. */
+/* Sets status and sense by what has happened to the command. */
 static void conclude(struct iser_scsi_command *command)
 {
     const struct iser_fault *fault = &command->fault;
 
     if (fault->key == 0)
-        return; /* GOOD, or a status that a handler has set */
+        return; /* GOOD, or a status set by a handler */
     command->status = ISER_CHECK_CONDITION;
     command->in_actual = 0;
     command->sense_length =
@@ -54,7 +54,7 @@ static bool is_quiet(uint8_t opcode)
     return opcode == 0x12 || opcode == 0xa0 || opcode == 0x03;
 }
 
-/* A LUN without a unit: it can be asked what is there, and why not. */
+/* A LUN without a unit answers only the commands that ask what is there. */
 static bool begin_absent(struct iser_scsi_command *command)
 {
     command->spec = iser_command_find(command);
@@ -65,13 +65,13 @@ static bool begin_absent(struct iser_scsi_command *command)
     return command->spec->begin(command) || refuse(command);
 }
 
-/* Bits that the standard, or this unit, does not know. */
+/* Refuses bits that the standard, or this unit, does not define. */
 static bool check_usage(struct iser_scsi_command *command)
 {
     const struct iser_command_spec *spec = command->spec;
 
     for (uint16_t i = 0; i < spec->length; i++) {
-        /* Of the control octet only NACA matters. */
+        /* In the control octet only NACA matters. */
         uint8_t known = i == spec->length - 1 ? (uint8_t)~0x04 : spec->usage[i];
 
         if (command->cdb[i] & ~known)
@@ -126,7 +126,7 @@ static bool unit_blocks(const struct iser_lu *lu)
     return lu && (lu->unit->flags & ITISER_UNIT_BLOCKS) != 0;
 }
 
-/* Those that write, on a unit whose commands run beside each other. */
+/* Returns true for commands that write, on a unit that runs commands in parallel. */
 static bool is_counted(const struct iser_scsi_command *command)
 {
     return command->spec->work && (command->spec->flags & ISER_SPEC_WRITES) &&
@@ -184,13 +184,13 @@ static void start_work(struct iser_scsi_command *command)
     work_done(&command->work);
 }
 
-/* Starts what waits in the line of the unit, in order, as far as it may run now. */
+/* Starts the commands that wait for the unit, in order, as far as they may run now. */
 static void admit(struct iser_lu *lu)
 {
     struct iser_scsi_command *command;
 
     if (lu->admitting)
-        return; /* one that is over at once: the loop below goes on */
+        return; /* called for a command that ended at once: the loop below continues */
     lu->admitting = true;
     while ((command = lu->line) != NULL) {
         bool alone = (command->spec->flags & ISER_SPEC_ALONE) != 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Faults of commands, and the sense data that say so (SPC-4 4.5). */
+/* Faults of commands, and the sense data that reports them (SPC-4 4.5). */
 #include "pdu/iser_octets.h"
 #include "scsi/iser_lu.h"
 
@@ -43,7 +43,7 @@ bool iser_fault_unit(struct iser_scsi_command *command, int error, bool writing)
     return iser_fault_at(command, writing ? ISER_WRITE_ERROR : ISER_READ_ERROR, command->lba);
 }
 
-/* Sense-key specific: where the wrong field is. */
+/* Sense-key specific data: the position of the wrong field. */
 static void put_field(const struct iser_fault *fault, uint8_t at[3])
 {
     at[0] = (uint8_t)(0x80 | (fault->in_parameters ? 0 : 0x40));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reservations that survive the target (APTPL): one file for each target, written anew, to the
- * disk, before the command that changes them is over. A line for each registration:
+ * Reservations that survive the target (APTPL). Each target has one file, which is rewritten, on
+ * disk, before a command that changes them ends. It has a line for each registration:
  *
  *     LUN KEY TAG TYPE HOLDER PORT
  */
@@ -22,9 +22,9 @@
 
 struct iser_state {
     char path[PATH_MAX];
-    uint64_t sequence; /* of the newest snapshot; the loop's */
+    uint64_t sequence; /* of the newest snapshot; used in the loop only */
     pthread_mutex_t lock;
-    uint64_t saved; /* the newest in the file; this and the file with the lock */
+    uint64_t saved; /* the newest in the file; lock guards this and the file */
 };
 
 /* ---- Reading ------------------------------------------------------------------------ */
@@ -45,7 +45,7 @@ static bool read_line(struct iser_scsi_target *target, const char *line)
         return false;
     lu = target->lus[lun];
     if (!lu)
-        return true; /* the unit is not there any more */
+        return true; /* the unit is gone */
     registration = iser_registration_add(lu, port, tag, key);
     if (!registration)
         return false;
@@ -152,7 +152,7 @@ static bool write_all(int fd, const char *text)
     return fsync(fd) == 0;
 }
 
-/* The new name of the file reaches the disk with its folder. */
+/* Syncs the folder, so that the new name of the file reaches the disk. */
 static bool sync_folder(const char *path)
 {
     char copy[PATH_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Targets and nexuses come and go; unit attentions; resets. */
+/* Creating and freeing targets and nexuses; unit attentions; resets. */
 #include "scsi/iser_lu.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ int iser_lun_number(const uint8_t lun[8])
     unsigned method = lun[0] >> 6;
     int number = (lun[0] & 0x3f) << 8 | lun[1];
 
-    /* One level: peripheral device addressing (bus 0), or flat space. */
+    /* Single level: peripheral device addressing (bus 0), or flat space addressing. */
     if (memcmp(lun + 2, zeros, sizeof(zeros)) != 0 || method > 1)
         return -1;
     return number < (int)ITISER_LUNS_MAX ? number : -1;
@@ -81,7 +81,7 @@ void iser_scsi_cleared(struct iser_scsi_nexus *nexus, const uint8_t lun[8])
 
 /* ---- Resets ----------------------------------------------------------------------- */
 
-/* What a power-on would have set. Registrations and their reservation outlive a reset. */
+/* Restores the state after power-on. Registrations and their reservation survive a reset. */
 static void lu_reset(struct iser_lu *lu)
 {
     lu->reserved_by = NULL;
@@ -159,7 +159,7 @@ void iser_scsi_target_free(struct iser_scsi_target *target)
     free(target);
 }
 
-/* What the state file can hold. */
+/* Returns true if the state file can hold the name. */
 static bool is_port(const char *port)
 {
     size_t length = strlen(port);

@@ -40,8 +40,8 @@ static void command_respond(struct iser_task *task)
     }
     task->state = ISER_TASK_RESPONSE;
     /*
-     * Responses of RDMA that have not left are bounded by the link. In plain TCP they take a place,
-     * so that an initiator which does not read cannot go on.
+     * Over RDMA the link bounds the responses that have not been sent. In plain TCP they keep a
+     * place of the window, so that an initiator that does not read cannot continue.
      */
     if (task->session->link->ops->rdma)
         iser_task_leave_window(task);
@@ -53,7 +53,7 @@ void iser_command_responded(struct iser_task *task)
     iser_task_free(task);
 }
 
-/* Ends a task before its unit has seen it. */
+/* Ends a task that has not reached its unit. */
 static void command_fail(struct iser_task *task, uint8_t status)
 {
     task->command.status = status;
@@ -61,7 +61,7 @@ static void command_fail(struct iser_task *task, uint8_t status)
     command_respond(task);
 }
 
-/* ABORTED COMMAND: what the initiator sends is not what was agreed on (RFC 7143 11.4.7.2). */
+/* ABORTED COMMAND: the initiator sends data that was not agreed on (RFC 7143 11.4.7.2). */
 static void command_refuse_data(struct iser_task *task, uint8_t qualifier)
 {
     uint8_t *sense = task->command.sense;
@@ -97,7 +97,7 @@ static void command_done(struct iser_scsi_command *command)
     iser_session_leave(session);
 }
 
-/* All data-out that the command takes is there, or more has to be asked for. */
+/* Executes the command if all its data-out is there; otherwise solicits more. */
 static void command_go_on(struct iser_task *task)
 {
     struct iser_transfer *transfer = &task->transfer;
@@ -127,7 +127,7 @@ void iser_command_solicited(struct iser_task *task)
 
 /* ---------------------------------------------------------------- data-out */
 
-/* Octets of the command from received on. */
+/* Takes octets of the command that follow those received. */
 static void command_take_data(struct iser_task *task, const uint8_t *data, size_t length)
 {
     struct iser_transfer *transfer = &task->transfer;
@@ -140,7 +140,7 @@ static void command_take_data(struct iser_task *task, const uint8_t *data, size_
     task->received += (uint32_t)length;
 }
 
-/* As far as data may come now. */
+/* Returns the offset up to which data may come now. */
 static uint32_t command_data_end(const struct iser_task *task)
 {
     const struct iser_params *params = &task->session->params;
@@ -182,7 +182,7 @@ uint8_t *iser_command_place(struct iser_session *session, const uint8_t *bhs, ui
     return task->transfer.data + task->transfer.out_have;
 }
 
-/* The one whose data was placed, aborted or not. */
+/* Returns the task whose data was being placed, aborted or not. */
 static struct iser_task *command_placing(struct iser_session *session, const uint8_t *bhs)
 {
     uint32_t itt = iser_get32(bhs + ISER_AT_ITT);
@@ -202,7 +202,7 @@ void iser_command_data(struct iser_session *session, const struct iser_pdu *pdu)
     else
         task = command_waiting(session, pdu->bhs);
     if (!task)
-        return; /* of a command that is over: nobody misses it */
+        return; /* its command has ended: the data is dropped */
     if (task->aborted) {
         iser_task_free(task);
         return;
@@ -238,8 +238,8 @@ static void command_fill(struct iser_task *task, const uint8_t *bhs)
 }
 
 /*
- * Memory of the unit itself, where it has some; a digest is made before the octets leave, so not
- * then.
+ * Uses the memory of the unit itself, if it has some. Not with a digest, which is computed before
+ * the octets are sent.
  */
 static bool command_use_unit(struct iser_task *task)
 {
@@ -258,7 +258,7 @@ static bool command_use_unit(struct iser_task *task)
     return true;
 }
 
-/* False: there is no memory. */
+/* Returns false without memory. */
 static bool command_get_data(struct iser_task *task)
 {
     struct iser_scsi_command *command = &task->command;
@@ -278,7 +278,9 @@ static bool command_get_data(struct iser_task *task)
     return true;
 }
 
-/* What the command brings with it, or announces without R2T. False: it may not. */
+/*
+ * Checks the data that the command carries or announces without R2T. Returns false if it may not.
+ */
 static bool command_may_bring(const struct iser_task *task, const struct iser_pdu *pdu)
 {
     const struct iser_params *params = &task->session->params;
@@ -315,7 +317,7 @@ void iser_command(struct iser_session *session, const struct iser_pdu *pdu)
     uint32_t itt = iser_get32(pdu->bhs + ISER_AT_ITT);
     struct iser_task *task = iser_task_find(session, itt);
 
-    /* One whose response has left may not be known to have left. */
+    /* A task whose response has been sent may not be known to be over. */
     if (itt == ISER_NONE || (task && task->state != ISER_TASK_RESPONSE)) {
         iser_session_reject(session, pdu, itt == ISER_NONE ? 9 : 7);
         return;

@@ -14,7 +14,7 @@ void iser_nop_out(struct iser_session *session, const struct iser_pdu *pdu)
     uint8_t bhs[ISER_BHS];
 
     if (itt == ISER_NONE)
-        return; /* the answer to our ping */
+        return; /* the answer to a ping of this side */
     if (length > session->link->limits.send_max)
         length = session->link->limits.send_max;
     iser_pdu_begin(bhs, ISER_NOP_IN, ISER_FINAL, itt);
@@ -29,7 +29,7 @@ static void text_put_target(struct iser_session *session, const struct iser_targ
                             struct iser_text *out)
 {
     if (!iser_login_is_allowed(session, target))
-        return; /* who may not log in does not learn that it exists */
+        return; /* an initiator that may not log in does not learn that it exists */
     iser_text_put(out, "TargetName", target->config.name);
     session->service->addresses(session, out);
 }
@@ -73,7 +73,7 @@ static bool text_answer(struct iser_session *session, const char *text, size_t l
     return !out->overflow;
 }
 
-/* As much as the initiator takes; the rest when it asks for it. */
+/* Sends as much as the initiator accepts; the rest follows when it asks. */
 static void text_tell(struct iser_session *session, uint32_t itt)
 {
     struct iser_dialogue *dialogue = session->dialogue;
@@ -106,7 +106,7 @@ void iser_text_request(struct iser_session *session, const struct iser_pdu *pdu)
     bool begins = iser_get32(pdu->bhs + ISER_AT_TTT) == ISER_NONE;
     struct iser_dialogue *dialogue = session->dialogue;
 
-    if (begins) { /* what was before is given up */
+    if (begins) { /* the earlier text is given up */
         free(dialogue);
         dialogue = session->dialogue = calloc(1, sizeof(*dialogue));
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a link tells its session: PDUs go to whoever acts on them. */
+/* Events of a link: passes PDUs to the files that handle them. */
 #include "session/iser_session.h"
 
 enum reject_reason {
@@ -8,7 +8,7 @@ enum reject_reason {
     REJECT_INVALID = 9
 };
 
-/* CmdSN of a PDU that has one. False: the PDU is none to act on. */
+/* Takes the CmdSN of a PDU that has one. Returns false if the PDU must be ignored. */
 static bool session_take_number(struct iser_session *session, const uint8_t *bhs)
 {
     uint32_t sn = iser_get32(bhs + ISER_AT_CMD_SN);
@@ -17,9 +17,9 @@ static bool session_take_number(struct iser_session *session, const uint8_t *bhs
         return true;
     if (iser_sn_before(sn, session->numbers.exp_cmd_sn) ||
         iser_sn_before(session->numbers.max_cmd_sn, sn))
-        return false; /* outside of the window: not answered (RFC 7143 4.2.2.1) */
+        return false; /* outside the window: ignored (RFC 7143 4.2.2.1) */
     if (sn != session->numbers.exp_cmd_sn) {
-        /* TCP is in order, so what is missing will not come. */
+        /* TCP delivers in order, so the missing PDU will not come. */
         iser_session_end(session, "a CmdSN is missing");
         return false;
     }
@@ -63,7 +63,7 @@ static void session_full_feature(struct iser_session *session, const struct iser
     else if (opcode == ISER_DATA_OUT)
         iser_command_data(session, pdu);
     else if (opcode == ISER_SNACK)
-        iser_session_reject(session, pdu, REJECT_PROTOCOL); /* error recovery level 0 has none */
+        iser_session_reject(session, pdu, REJECT_PROTOCOL); /* not in error recovery level 0 */
     else if (session->discovery && opcode != ISER_TEXT && opcode != ISER_LOGOUT &&
              opcode != ISER_NOP_OUT)
         iser_session_reject(session, pdu, REJECT_PROTOCOL);

@@ -14,9 +14,9 @@ enum key_kind {
     KEY_MAX,
     KEY_DIGEST,
     KEY_SAID,       /* the initiator declares a number */
-    KEY_SAID_TRUTH, /* the same: Yes or No */
+    KEY_SAID_TRUTH, /* the initiator declares Yes or No */
     KEY_IRRELEVANT,
-    KEY_ELSEWHERE /* not negotiated here, and not answered */
+    KEY_ELSEWHERE /* neither negotiated nor answered here */
 };
 
 struct key {
@@ -101,7 +101,7 @@ static bool key_is_truth(const struct key *key)
     return key->kind == KEY_AND || key->kind == KEY_OR || key->kind == KEY_SAID_TRUTH;
 }
 
-/* False: the value is none that the key may have. */
+/* Returns false if the key cannot have this value. */
 static bool key_read(const struct key *key, const char *value, uint32_t *read)
 {
     uint64_t number;
@@ -124,7 +124,10 @@ static bool list_has(const char *list, const char *wanted, const char **rest)
     return length == strlen(wanted) && memcmp(list, wanted, length) == 0;
 }
 
-/* The first of the initiator's that is welcome. False: there is none. */
+/*
+ * Chooses the first digest of the initiator's list that is acceptable. Returns false if there is
+ * none.
+ */
 static bool key_choose_digest(const char *value, bool welcome, uint32_t *chosen)
 {
     for (const char *rest; value; value = rest) {
@@ -236,7 +239,7 @@ bool iser_keys_negotiate(struct iser_params *params, const struct iser_terms *te
         *seen |= UINT64_C(1) << (key - keys);
         key_negotiate(params, terms, key, value, out);
     }
-    /* RDMA has neither digests nor markers; a first burst is part of a burst. */
+    /* RDMA has neither digests nor markers. A first burst cannot be longer than a burst. */
     if (params->rdma)
         params->header_digest = params->data_digest = 0;
     if (params->first_burst > params->max_burst)

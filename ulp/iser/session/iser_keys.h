@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Operational keys of a login (RFC 7143 13, RFC 7145 6): one table. Pure. */
+/* Operational keys of a login (RFC 7143 13, RFC 7145 6) as one table. Pure. */
 #ifndef ITAPI_ULP_ISER_SESSION_ISER_KEYS_H
 #define ITAPI_ULP_ISER_SESSION_ISER_KEYS_H
 
 #include "pdu/iser_text.h"
 
-/* What is agreed on; before that, the defaults. Booleans are 0 or 1. */
+/* The negotiated values; before that, the defaults. Booleans are 0 or 1. */
 struct iser_params {
     uint32_t header_digest, data_digest; /* 1: CRC32C */
     uint32_t initial_r2t, immediate_data;
@@ -15,24 +15,24 @@ struct iser_params {
     uint32_t pdu_in_order, sequence_in_order, if_marker, of_marker;
     uint32_t receive_max; /* MaxRecvDataSegmentLength of the initiator */
     uint32_t rdma, initiator_receive_max, target_receive_max;
-    uint32_t hello, tagged_solicited, tagged_told; /* the key TaggedBuffer... was sent */
+    uint32_t hello, tagged_solicited, tagged_told; /* tagged_told: the key was sent */
     uint32_t unexpected_max, ahs_max;
 };
 
-/* What this side insists on. */
+/* The values that this side insists on. */
 struct iser_terms {
     bool initial_r2t;  /* InitialR2T=Yes */
     bool no_immediate; /* ImmediateData=No */
-    bool rdma;         /* RDMAExtensions=Yes is welcome */
-    bool digests;      /* CRC32C is welcome: octets of TCP */
+    bool rdma;         /* RDMAExtensions=Yes is acceptable */
+    bool digests;      /* CRC32C is acceptable: plain TCP */
     uint32_t first_burst;
 };
 
 void iser_params_init(struct iser_params *params);
 
 /*
- * Takes a legal text, and puts the answers behind what out holds. seen: bits of the keys that have
- * come before, zero at first. False: a key has come twice.
+ * Handles a legal text and appends the answers to out. seen: bits of the keys that have come
+ * before, initially zero. Returns false if a key has come twice.
  */
 bool iser_keys_negotiate(struct iser_params *params, const struct iser_terms *terms,
                          const char *text, size_t length, uint64_t *seen, struct iser_text *out);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Stages of a login (RFC 7143 6.3): one Login Request, one Login Response. */
+/* The stages of a login (RFC 7143 6.3): one Login Response for each Login Request. */
 #include "session/iser_session.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define LOGIN_ROUNDS 64u /* requests of one login */
-/* Unsolicited data of RDMA are copied. So no more than what comes with the command. */
+/* Over RDMA unsolicited data is copied, so its limit is what fits the command's own message. */
 #define LOGIN_FIRST_BURST      65536u
 #define LOGIN_FIRST_BURST_RDMA 8192u
 
@@ -46,7 +46,7 @@ static void login_refuse(struct iser_session *session, const uint8_t *request, u
 
     login_begin_response(session, iser_get32(request + ISER_AT_ITT), bhs);
     memcpy(bhs + ISER_AT_ISID, request + ISER_AT_ISID, 8);
-    bhs[1] = request[1] & 0x0c; /* the stage that it is in */
+    bhs[1] = request[1] & 0x0c; /* the present stage */
     iser_put16(bhs + 36, status);
     session->service->failed_logins++;
     iser_session_send(session, bhs, NULL, 0);
@@ -82,11 +82,11 @@ static uint16_t login_begin(struct iser_session *session, const uint8_t *bhs)
     session->numbers.exp_cmd_sn = iser_get32(bhs + ISER_AT_CMD_SN);
     session->numbers.max_cmd_sn = session->numbers.exp_cmd_sn + ISER_WINDOW_LOGIN - 1;
     session->login->stage = bhs[1] >> 2 & 3;
-    /* One connection for each session: none can be added. */
+    /* A session has one connection: none can be added. */
     return iser_get16(bhs + ISER_AT_TSIH) != 0 ? LOGIN_NO_SESSION : 0;
 }
 
-/* What can be told from the header. */
+/* Checks what the header alone shows. */
 static uint16_t login_check(struct iser_session *session, const uint8_t *bhs)
 {
     struct iser_login *login = session->login;
@@ -94,7 +94,7 @@ static uint16_t login_check(struct iser_session *session, const uint8_t *bhs)
     if (iser_opcode_of(bhs) != ISER_LOGIN)
         return LOGIN_INVALID;
     if (bhs[3] > 0)
-        return LOGIN_VERSION; /* VersionMin: ours is 0 */
+        return LOGIN_VERSION; /* VersionMin: this side has 0 */
     if (!login_flags_are_legal(login, login_flags_of(bhs)) || ++login->rounds > LOGIN_ROUNDS)
         return LOGIN_INITIATOR;
     if (!login->begun)
@@ -159,7 +159,7 @@ static struct iser_terms login_terms(const struct iser_session *session)
     return terms;
 }
 
-/* What a target says without being asked. */
+/* Adds the keys that a target sends without being asked. */
 static void login_tell(struct iser_session *session, unsigned stage, struct iser_text *out)
 {
     struct iser_login *login = session->login;
@@ -189,7 +189,7 @@ static uint16_t login_text(struct iser_session *session, struct login_flags *fla
     status = login_security(session, flags, out);
     if (status != 0)
         return status;
-    /* To go on without the security stage, or out of it, takes a target that asks for no proof. */
+    /* Skipping or leaving the security stage is allowed only if the target asks for no proof. */
     if ((flags->now != LOGIN_SECURITY || flags->transit) && !login->authenticated) {
         if (login_secrets(session)->incoming.length > 0)
             return LOGIN_AUTHENTICATION;
@@ -236,7 +236,7 @@ static void login_process(struct iser_session *session, const uint8_t *bhs)
     free(text);
 }
 
-/* The text goes on in the next request. */
+/* The text continues in the next request. */
 static void login_more(struct iser_session *session, const uint8_t *request)
 {
     uint8_t bhs[ISER_BHS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Who may log in, and what a login makes. */
+/* Permission to log in, and the session that a login creates. */
 #include "session/iser_session.h"
 
 #include <arpa/inet.h>
@@ -17,8 +17,8 @@ enum login_done_status {
 };
 
 /*
- * Over RDMA: what a message has room for, and what the initiator of Linux has posted receives for,
- * whatever it has negotiated.
+ * Over RDMA: the room in a message, and the receives that Linux's initiator posts whatever it has
+ * negotiated.
  */
 #define LOGIN_SEND_MAX       8192u
 #define LOGIN_SEND_LINUX     128u
@@ -26,7 +26,7 @@ enum login_done_status {
 
 /* ---------------------------------------------------------------- who may */
 
-/* The octets of an address, IPv4 also if it is written as IPv6. */
+/* Returns the octets of an address; an IPv4-mapped address counts as IPv4. */
 static const uint8_t *address_octets(const struct sockaddr_storage *address, unsigned *bits)
 {
     const struct sockaddr_in6 *ipv6 = (const void *)address;
@@ -40,7 +40,7 @@ static const uint8_t *address_octets(const struct sockaddr_storage *address, uns
     return ipv6->sin6_addr.s6_addr;
 }
 
-/* "ADDRESS/BITS", "ADDRESS". */
+/* network: "ADDRESS/BITS" or "ADDRESS". */
 static bool network_has(const char *network, const struct sockaddr_storage *address)
 {
     unsigned bits, of_network, wanted;
@@ -122,7 +122,10 @@ uint16_t iser_login_names(struct iser_session *session, const char *text, size_t
 
 /* ---------------------------------------------------------------- the session */
 
-/* The same initiator port on the same portal group: the older session is over (RFC 7143 6.3.5). */
+/*
+ * A login from the same initiator port to the same portal group ends the older session (RFC 7143
+ * 6.3.5).
+ */
 static void login_reinstate(struct iser_session *session)
 {
     struct iser_session *other = session->service->sessions;
@@ -136,7 +139,7 @@ static void login_reinstate(struct iser_session *session)
             continue;
         }
         iser_session_end(other, "the initiator has logged in anew");
-        other = session->service->sessions; /* more may have ended */
+        other = session->service->sessions; /* more sessions may have ended */
     }
 }
 
@@ -158,7 +161,7 @@ static void login_choose_tsih(struct iser_session *session)
     session->tsih = service->last_tsih;
 }
 
-/* False: no memory. */
+/* Returns false without memory. */
 static bool login_make_nexus(struct iser_session *session)
 {
     const uint8_t *isid = session->isid;
@@ -174,7 +177,8 @@ static bool login_make_nexus(struct iser_session *session)
 }
 
 /*
- * Whether Write Base Offset is the place of the first solicited octet, not of the command's first.
+ * Returns true if Write Base Offset refers to the first solicited octet instead of the command's
+ * first.
  */
 static bool login_base_is_solicited(const struct iser_session *session)
 {
@@ -186,12 +190,12 @@ static bool login_base_is_solicited(const struct iser_session *session)
     case ITISER_WRITE_BASE_AUTO:
         break;
     }
-    /* Those of way (B) are Linux's, which does so without saying it. */
+    /* Sessions of way (B) are Linux's, which does so without the key. */
     return session->params.tagged_told ? session->params.tagged_solicited != 0
                                        : session->link->ops->rdma;
 }
 
-/* PDUs that a command and what it may send unasked are on their way as. */
+/* Returns how many PDUs may be under way for one command and its unsolicited data. */
 static uint32_t login_receives_each(const struct iser_params *params)
 {
     if (params->initial_r2t)
@@ -221,7 +225,7 @@ static void login_set_limits(struct iser_session *session)
     if (session->link->ops->rdma && !session->discovery)
         limits->send_max = LOGIN_SEND_LINUX;
     limits->receive_max = params->target_receive_max;
-    /* Where unsolicited data come in many small PDUs fewer commands may be open. */
+    /* If unsolicited data comes in many small PDUs, fewer commands may be open. */
     if (limits->window > (ISER_LINK_RECEIVES - LOGIN_RECEIVES_SPARE) / each)
         limits->window = (ISER_LINK_RECEIVES - LOGIN_RECEIVES_SPARE) / each;
     limits->receives = limits->window * each + LOGIN_RECEIVES_SPARE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A session's life, and what it says by itself. */
+/* The life of a session, and the PDUs that it sends on its own. */
 #include "session/iser_session.h"
 
 #include <stdlib.h>
@@ -114,7 +114,7 @@ static void session_idle(evutil_socket_t fd, short what, void *argument)
     (void)fd;
     (void)what;
     if (session->phase == ISER_LOGGING_IN)
-        return; /* the portal has a limit of its own */
+        return; /* the portal has its own time limit */
     session->heard = false;
     iser_session_enter(session);
     if (heard)
@@ -123,7 +123,7 @@ static void session_idle(evutil_socket_t fd, short what, void *argument)
         iser_session_end(session, "the initiator is silent");
     else
         session_ping(session);
-    /* It lives until it is left as often as entered. NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
+    /* It lives until the last leave. NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
     iser_session_leave(session);
 }
 
@@ -168,7 +168,7 @@ struct iser_session *iser_session_new(struct iser_service *service, struct iser_
         session->next->previous = &session->next;
     service->sessions = session;
     session_bind(session, link);
-    /* Neither call fails: event_assign with good arguments, and a timer of little memory. */
+    /* Neither call fails: valid arguments, and a timer that needs little memory. */
     (void)event_assign(&session->idle, service->base, -1, EV_PERSIST, session_idle, session);
     (void)event_add(&session->idle, &service->silence);
     return session;

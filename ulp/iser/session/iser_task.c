@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Tasks of a session: found by their initiator task tags, kept for the next one. */
+/* Tasks of a session: found by their initiator task tags, reused for later commands. */
 #include "session/iser_session.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Never goes back. */
+/* MaxCmdSN never goes back. */
 void iser_task_window(struct iser_session *session)
 {
     uint32_t window = session->window;
@@ -79,7 +79,7 @@ void iser_task_free(struct iser_task *task)
     iser_task_leave_window(task);
 }
 
-/* The unit, the link or the peer may still touch the buffer. */
+/* Returns true if the unit, the link or the peer may still access the buffer. */
 static bool task_is_used(const struct iser_task *task)
 {
     return task->state == ISER_TASK_UNIT || task->placing || task->reading;
@@ -88,7 +88,7 @@ static bool task_is_used(const struct iser_task *task)
 void iser_task_abort(struct iser_task *task)
 {
     if (task->state == ISER_TASK_RESPONSE || task->aborted)
-        return; /* over: its response is on its way */
+        return; /* over: its response is under way */
     task->aborted = true;
     if (!task_is_used(task))
         iser_task_free(task);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Task management. A request is answered when no task that it has aborted is in use any more, so
- * that no memory of an initiator is touched behind the answer.
+ * Task management. A request is answered when none of the tasks that it has aborted is in use any
+ * more, so that the initiator's memory is not accessed after the answer.
  */
 #include "session/iser_session.h"
 
@@ -65,7 +65,7 @@ static bool tmf_waits_in(const struct iser_tmf *tmf, const struct iser_session *
     return false;
 }
 
-/* Sessions of the same target, or the one alone. */
+/* Returns true for sessions of the same target, or only for the request's own. */
 static bool tmf_reaches(const struct iser_tmf *tmf, const struct iser_session *from,
                         const struct iser_session *session)
 {
@@ -98,7 +98,7 @@ static void tmf_answer(struct iser_session *session, struct iser_tmf *tmf)
         iser_session_leave_in_order(session);
 }
 
-/* False: there is none to answer. */
+/* Returns false if no request can be answered. */
 static bool tmf_answer_one(struct iser_service *service)
 {
     for (struct iser_session *session = service->sessions; session; session = session->next) {
@@ -108,7 +108,7 @@ static bool tmf_answer_one(struct iser_service *service)
             iser_session_enter(session);
             tmf_answer(session, &session->tmfs[i]);
             iser_session_leave(session);
-            return true; /* sessions may have ended: the list is looked at anew */
+            return true; /* sessions may have ended: the caller starts again */
         }
     }
     return false;
@@ -124,7 +124,7 @@ static void tmf_look(evutil_socket_t fd, short what, void *argument)
 
 void iser_tmf_init(struct iser_service *service)
 {
-    /* With good arguments it cannot fail. */
+    /* Cannot fail with valid arguments. */
     (void)event_assign(&service->aborted, service->base, -1, 0, tmf_look, service);
 }
 
@@ -136,12 +136,12 @@ static uint8_t tmf_abort_task(struct iser_session *session, const struct iser_tm
     const struct iser_task *task = iser_task_find(session, tmf->itt);
 
     if (task && task->state == ISER_TASK_RESPONSE)
-        return TMF_NO_TASK; /* its status is on its way */
+        return TMF_NO_TASK; /* its status is under way */
     if (task) {
         tmf_abort(tmf, session);
         return TMF_DONE;
     }
-    /* One that has not come will not come (RFC 7143 11.6.1). */
+    /* A task that has not arrived will not arrive (RFC 7143 11.6.1). */
     return iser_sn_before(ref_cmd_sn, session->numbers.exp_cmd_sn) ? TMF_NO_TASK : TMF_DONE;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Buffers of commands, kept for the next one; registered, if there is an IA. */
+/* Buffers of commands, kept for reuse; registered if there is an IA. */
 #ifndef ITAPI_ULP_ISER_TRANSFER_ISER_BUFFER_H
 #define ITAPI_ULP_ISER_TRANSFER_ISER_BUFFER_H
 
@@ -19,12 +19,12 @@ struct iser_buffer {
 
 #define ISER_REGIONS 64u
 
-/* Zeroed: empty, of no IA. */
+/* Zeroed: empty, without an IA. */
 struct iser_buffers {
     it_pz_handle_t pz;   /* NULL: buffers are not registered */
-    it_mem_priv_t privs; /* of those that are */
+    it_mem_priv_t privs; /* of registered buffers */
     struct iser_buffer *free[ISER_BUFFER_CLASSES];
-    size_t kept; /* octets in them */
+    size_t kept; /* octets in free buffers */
     struct {
         const void *octets;
         it_lmr_handle_t lmr;
@@ -32,13 +32,13 @@ struct iser_buffers {
     unsigned region_count;
 };
 
-/* NULL without memory, or above 16 MiB. */
+/* Returns NULL without memory, or above 16 MiB. */
 struct iser_buffer *iser_buffer_get(struct iser_buffers *buffers, size_t size);
-/* NULL: nothing happens. */
+/* Does nothing for NULL. */
 void iser_buffer_put(struct iser_buffers *buffers, struct iser_buffer *buffer);
-/* Memory of a unit, registered once. NULL: it is not. */
+/* Returns the LMR of a unit's memory, which is registered once; NULL: it is not registered. */
 it_lmr_handle_t iser_buffers_region(struct iser_buffers *buffers, void *octets, uint64_t size);
-/* All have been put back. */
+/* Called when all buffers have been put back. */
 void iser_buffers_fini(struct iser_buffers *buffers);
 
 #endif

@@ -12,7 +12,7 @@ void iser_link_init(struct iser_link *link, const struct iser_link_ops *ops,
         .send_max = LINK_LENGTH_BEFORE, .receive_max = LINK_LENGTH_BEFORE, .window = 1};
 }
 
-/* A NOP-In that is a ping, and an R2T, tell StatSN and do not take one. */
+/* A NOP-In that pings, and an R2T, carry StatSN without advancing it. */
 static bool link_takes_stat_sn(const uint8_t *bhs)
 {
     switch (bhs[0]) {

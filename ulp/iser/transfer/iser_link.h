@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The link of one connection: how PDUs and the data of commands travel. Two kinds, behind one
- * table: octets of a TCP stream (iser_plain.c), Sends and RDMA of an endpoint (iser_rdma.c). All in
- * the loop.
+ * The link of one connection: the transport of PDUs and of commands' data. Two kinds behind one
+ * table: octets of a TCP stream (iser_plain.c), Sends and RDMA of an endpoint (iser_rdma.c). Runs
+ * in the loop.
  */
 #ifndef ITAPI_ULP_ISER_TRANSFER_ISER_LINK_H
 #define ITAPI_ULP_ISER_TRANSFER_ISER_LINK_H
@@ -15,7 +15,7 @@
 struct event_base;
 struct iser_link;
 
-/* What each PDU to the initiator tells; session/ keeps it. */
+/* Numbers that each PDU to the initiator carries; session/ maintains them. */
 struct iser_numbers {
     uint32_t stat_sn;
     uint32_t exp_cmd_sn;
@@ -24,21 +24,21 @@ struct iser_numbers {
 
 #define ISER_LINK_RECEIVES 1024u /* RDMA: that a link posts behind its login, at most */
 
-/* What the login has agreed on, as far as links care. */
+/* The negotiated values that links use. */
 struct iser_limits {
     bool header_digest, data_digest;
-    uint32_t send_max;    /* data segment that the initiator takes */
-    uint32_t receive_max; /* that we take */
+    uint32_t send_max;    /* data segment that the initiator accepts */
+    uint32_t receive_max; /* data segment that this side accepts */
     uint32_t max_burst;
     uint32_t window;           /* commands that may be open */
-    uint32_t receives;         /* RDMA: PDUs that may be on their way to us */
-    bool write_base_solicited; /* RDMA: the first solicited octet lies at Write Base Offset */
+    uint32_t receives;         /* RDMA: PDUs that may be under way to this side */
+    bool write_base_solicited; /* RDMA: Write Base Offset refers to the first solicited octet */
 };
 
-/* Waits to be sent. */
+/* An element of the queue to send. */
 struct iser_out {
     struct iser_out *next;
-    bool is_transfer; /* the first member of a struct iser_transfer */
+    bool is_transfer; /* it is the first member of a struct iser_transfer */
 };
 
 /* The data of one command. */
@@ -46,14 +46,14 @@ struct iser_transfer {
     struct iser_out out;
     uint32_t itt;
     uint8_t lun[8];
-    struct iser_buffer *buffer; /* NULL: no data, or the unit holds it */
+    struct iser_buffer *buffer; /* NULL: no data, or memory of the unit */
     uint8_t *data;              /* in the buffer, or in the unit */
     it_lmr_handle_t lmr;        /* RDMA: of .data */
-    uint32_t out_length;        /* octets to come */
-    uint32_t out_have;          /* of them, those that are there: the first */
-    uint32_t in_length;         /* octets to go */
+    uint32_t out_length;        /* octets to receive */
+    uint32_t out_have;          /* octets received, from the beginning */
+    uint32_t in_length;         /* octets to send */
 
-    /* Plain: of the R2T that is under way. */
+    /* Plain: the R2T under way. */
     uint32_t ttt;
     uint32_t r2t_sn;
     uint32_t burst_end;
@@ -69,38 +69,39 @@ struct iser_transfer {
     uint32_t data_sn;
 };
 
-/* The session above. After iser_link_close none of them is called. */
+/* The session above the link. None of these is called after iser_link_close. */
 struct iser_link_user {
     /*
-     * A header has come whose data segment goes to the memory that is returned, at once; NULL: to
-     * the link's, and pdu gets it.
+     * Called for a header whose data segment can be read directly into the memory returned; NULL:
+     * it is read into the link's memory, and pdu gets it.
      */
     uint8_t *(*place)(void *user, const uint8_t *bhs, uint32_t length);
     void (*pdu)(void *user, const struct iser_pdu *pdu);
-    /* More of the data is there; all: of what solicit has asked for. */
+    /* All the data that solicit has asked for has arrived. */
     void (*solicited)(void *user, struct iser_transfer *transfer);
-    /* Data and response have left: the buffer is the session's again. */
+    /* Data and response have been sent: the buffer belongs to the session again. */
     void (*responded)(void *user, struct iser_transfer *transfer);
-    /* All that was given to it has left. Once, after iser_link_drain. */
+    /* Everything passed to the link has been sent. Called once, after iser_link_drain. */
     void (*drained)(void *user);
-    /* The connection is gone or useless. Once. */
+    /* The connection is gone or unusable. Called once. */
     void (*lost)(void *user, const char *why);
 };
 
 struct iser_link_ops {
     bool rdma;
-    /* Any PDU but a command's status; header and data are copied, the numbers filled in. */
+    /* Sends any PDU except a command's status; copies header and data, and fills in the numbers. */
     void (*send)(struct iser_link *link, const uint8_t *bhs, const void *data, uint32_t length);
-    /* Asks for octets of the transfer behind out_have; solicited follows. */
+    /* Asks for the octets of the transfer behind out_have; solicited follows. */
     void (*solicit)(struct iser_link *link, struct iser_transfer *transfer);
-    /* Data, then .response with .sense; responded follows. */
+    /* Sends the data, then .response with .sense; responded follows. */
     void (*respond)(struct iser_link *link, struct iser_transfer *transfer);
     /*
-     * The final Login Response has been given to send: what is agreed holds from the next octet on.
+     * The final Login Response has been passed to send: the negotiated values apply from the next
+     * octet on.
      */
     bool (*full_feature)(struct iser_link *link);
     void (*drain)(struct iser_link *link);
-    /* The link is closed: nothing of the session's is touched any more. */
+    /* Called when the link is closed: from now on it accesses nothing of the session. */
     void (*discard)(struct iser_link *link);
     void (*free)(struct iser_link *link);
 };
@@ -112,38 +113,41 @@ struct iser_link {
     struct event_base *base;
     struct iser_numbers *numbers;
     struct iser_limits limits;
-    /* The PDU that is being handed up, RDMA only: its iSER header. */
+    /* The iSER header of the PDU that is being passed up; RDMA only. */
     struct iser_header header;
     struct sockaddr_storage local, remote;
     bool closed;
     bool lost;
     bool draining;
-    unsigned depth; /* calls under way: the memory stays */
+    unsigned depth; /* nested calls: the memory stays */
     uint64_t octets_in, octets_out;
 };
 
-/* Limits of a login. */
+/* Sets the limits of a login. */
 void iser_link_init(struct iser_link *link, const struct iser_link_ops *ops,
                     struct event_base *base);
 
-/* The numbers as they are now. A PDU with a status takes a StatSN. */
+/* Fills in the present numbers. A PDU with a status takes a StatSN. */
 void iser_link_stamp(struct iser_link *link, uint8_t *bhs);
 
-/* Around everything that may call the session: the link lives until the last leave. */
+/* Enclose everything that may call the session: the link lives until the last leave. */
 void iser_link_enter(struct iser_link *link);
 void iser_link_leave(struct iser_link *link);
 
-/* Tells the session, unless it has closed the link or been told. */
+/* Reports the loss to the session, unless it has closed the link or got the report. */
 void iser_link_lost(struct iser_link *link, const char *why);
 
-/* From any call, those of iser_link_user included: the memory goes later. */
+/* May be called anywhere, also in functions of iser_link_user: the memory is freed later. */
 void iser_link_close(struct iser_link *link);
 
-/* A stream that iSCSI is spoken on; takes fd. NULL without memory: fd is still the caller's. */
+/*
+ * Creates a link for iSCSI on a TCP stream and takes fd. Returns NULL without memory: the caller
+ * keeps fd.
+ */
 struct iser_link *iser_plain_new(struct event_base *base, int fd);
 /*
- * Reads nothing more and gives up its descriptor; early: octets that it has read and not handed up,
- * which live as long as the link. Nothing waits to be sent.
+ * Stops reading and gives up the descriptor. early: octets that have been read but not passed up;
+ * they live as long as the link. Nothing waits to be sent.
  */
 int iser_plain_release(struct iser_link *link, const uint8_t **early, size_t *early_length);
 

@@ -14,16 +14,16 @@
 #define PLAIN_MESSAGES_SPARE 64u    /* beyond one for each command: then nothing more is read */
 #define PLAIN_HEADER_MAX     (ISER_BHS + 255u * 4 + 4)
 
-/* A PDU on its way into the socket. */
+/* A PDU that is being written to the socket. */
 struct plain_slot {
     uint8_t header[ISER_BHS + 4];
     uint8_t tail[8]; /* padding and digest */
     const uint8_t *data;
     uint32_t header_length, length, tail_length;
-    struct iser_out *last; /* of what is over when this has left */
+    struct iser_out *last; /* the last element that ends when this has been sent */
 };
 
-/* A PDU that is no response of a command. */
+/* A PDU that is no command's response. */
 struct plain_message {
     struct iser_out out;
     uint8_t bhs[ISER_BHS];
@@ -36,27 +36,27 @@ struct plain {
     int fd;
     struct event readable, writable;
 
-    /* In: octets that have been read, of which .in_at are used up. */
+    /* In: octets that have been read; those before .in_at are used up. */
     uint8_t *in;
     size_t in_size, in_at, in_end;
-    /* The PDU whose data segment is coming. */
+    /* The PDU whose data segment is being read. */
     bool has_header;
     uint8_t header[PLAIN_HEADER_MAX];
     uint32_t length; /* of the data segment */
     uint32_t have;   /* of data, padding and digest */
-    uint8_t *to;     /* NULL: in .in as a whole */
-    bool placed;     /* .to is the session's */
+    uint8_t *to;     /* NULL: it lies in .in completely */
+    bool placed;     /* .to belongs to the session */
     uint8_t tail[8];
     uint8_t *staging;
     size_t staging_size;
 
-    /* Out. */
+    /* Out: */
     struct iser_out *first, **end;
-    unsigned messages; /* of them, those that are no responses */
+    unsigned messages; /* number of elements that are no responses */
     struct plain_slot slots[PLAIN_SLOTS];
     unsigned slot_first, slot_count;
-    size_t sent;  /* of the first slot */
-    bool in_turn; /* what is sent waits for its end, so that much leaves at once */
+    size_t sent;  /* octets of the first slot that have been sent */
+    bool in_turn; /* output waits for the end of the turn, so that more is sent at once */
 };
 
 static inline struct plain *plain_of(struct iser_link *link)
@@ -66,19 +66,19 @@ static inline struct plain *plain_of(struct iser_link *link)
 
 /* ---- iser_plain_in.c ---- */
 
-/* Reads what there is, within the bounds of a turn. */
+/* Reads what is there, within the limits of a turn. */
 void plain_read(struct plain *plain);
 
 /* ---- iser_plain_out.c ---- */
 
 extern const struct iser_link_ops iser_plain_ops;
 
-/* Sends what fits into the socket. */
+/* Writes as much as fits into the socket. */
 void plain_flush(struct plain *plain);
 
 /* ---- iser_plain.c ---- */
 
-/* The queue of messages that the peer does not read is full: it is not read from. */
+/* Watches the socket. While the queue of unread messages is full, it does not read. */
 void plain_watch(struct plain *plain);
 void plain_unwatch(struct plain *plain);
 bool plain_full_feature(struct iser_link *link);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * PDUs out of the stream. A data segment that the session has a place for is read straight into it;
- * any other is handed up where it lies, or gathered in memory of the link's.
+ * Reads PDUs from the stream. A data segment for which the session has a place is read directly
+ * into it. Any other is passed up in the input buffer, or gathered in the link's memory.
  */
 #include "transfer/iser_plain.h"
 
@@ -34,7 +34,7 @@ static bool plain_digest_is_good(const uint8_t *digest, uint32_t crc)
 
 /* ---------------------------------------------------------------- a header */
 
-/* Memory for a data segment that is not in .in as a whole. */
+/* Provides memory for a data segment that does not lie in .in completely. */
 static bool plain_stage(struct plain *plain)
 {
     if (plain->staging_size < plain->length) {
@@ -49,7 +49,7 @@ static bool plain_stage(struct plain *plain)
     return true;
 }
 
-/* False: there is not enough of it, or the link is lost. */
+/* Returns false if the header is incomplete, or the link is lost. */
 static bool plain_take_header(struct plain *plain)
 {
     const uint8_t *bhs = plain->in + plain->in_at;
@@ -113,7 +113,7 @@ static bool plain_data_is_good(const struct plain *plain, const uint8_t *data, c
                                 iser_crc32c(iser_crc32c(0, data, plain->length), tail, padding));
 }
 
-/* False: it has not come as a whole, or the link is lost. */
+/* Returns false if the data segment is incomplete, or the link is lost. */
 static bool plain_take_data(struct plain *plain)
 {
     uint32_t whole = plain->length + plain_tail_size(plain);
@@ -155,7 +155,7 @@ static bool plain_parse(struct plain *plain)
     return !plain->link.closed && !plain->link.lost && plain->fd >= 0;
 }
 
-/* What is left of a header moves to the front. */
+/* Moves the rest of a header to the front. */
 static void plain_make_room(struct plain *plain)
 {
     size_t left = plain->in_end - plain->in_at;
@@ -211,6 +211,6 @@ void plain_read(struct plain *plain)
             return;
         if (plain->in_end < plain->in_size && plain->has_header == false &&
             (size_t)got < PLAIN_IN_BEFORE)
-            return; /* most likely that was all */
+            return; /* most likely that was everything */
     }
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * PDUs into the stream. What is to be sent waits in a queue: messages, and transfers, each of which
- * becomes Data-In PDUs and a response when its turn comes. So the memory for it is that of the
- * slots.
+ * Writes PDUs to the stream. A queue holds messages and transfers; a transfer becomes Data-In PDUs
+ * and a response when its turn comes. So only the slots need memory for PDUs.
  */
 #include "transfer/iser_plain.h"
 
@@ -57,7 +56,8 @@ static void plain_slot_finish(const struct plain *plain, struct plain_slot *slot
 /* ---------------------------------------------------------------- transfers */
 
 /*
- * A good status without residual that is not the Data-In's to tell goes with the last of the data.
+ * Returns true if the last Data-In can carry the status: it is good, without sense and without a
+ * bidirectional residual, and the command has no data-out.
  */
 static bool plain_status_fits(const struct iser_transfer *transfer)
 {
@@ -108,7 +108,7 @@ static void plain_response(struct plain *plain, struct iser_transfer *transfer)
     plain_slot_finish(plain, slot);
 }
 
-/* One more slot; true: that was the last of the transfer. */
+/* Fills one more slot. Returns true if it was the last of the transfer. */
 static bool plain_fill_transfer(struct plain *plain, struct iser_transfer *transfer)
 {
     if (transfer->in_sent < transfer->in_length)
@@ -201,7 +201,7 @@ static void plain_over(struct plain *plain, struct iser_out *out)
     free(out);
 }
 
-/* So many octets have left. */
+/* Takes note that so many octets have been sent. */
 static void plain_advance(struct plain *plain, size_t octets)
 {
     plain->link.octets_out += octets;
@@ -248,7 +248,7 @@ void plain_flush(struct plain *plain)
     if (plain->link.closed || plain->link.lost || plain->fd < 0 || plain->in_turn)
         return;
     iser_link_enter(&plain->link);
-    plain->in_turn = true; /* what is answered meanwhile is taken by this loop */
+    plain->in_turn = true; /* the loop below sends what the session adds */
     plain_send_all(plain);
     plain->in_turn = false;
     if (!plain->link.closed)
@@ -311,7 +311,7 @@ static void plain_drain(struct iser_link *link)
     plain_flush(plain);
 }
 
-/* Of transfers the session knows. */
+/* The session frees the transfers. */
 static void plain_discard(struct iser_link *link)
 {
     struct plain *plain = plain_of(link);

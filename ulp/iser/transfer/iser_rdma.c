@@ -110,7 +110,7 @@ static void rdma_event(struct rdma *rdma, const it_event_t *event)
     }
 }
 
-/* How many there were. */
+/* Returns the number of events. */
 static size_t rdma_take_events(struct rdma *rdma)
 {
     it_event_t events[RDMA_EVENTS];
@@ -123,13 +123,13 @@ static size_t rdma_take_events(struct rdma *rdma)
     return rdma->link.closed || rdma->link.lost ? 0 : count;
 }
 
-/* How many events there were; what they lead to has left. */
+/* Handles events and sends what follows from them. Returns the number of events. */
 static size_t rdma_turn(struct rdma *rdma)
 {
     size_t count = RDMA_EVENTS, all = 0;
 
     rdma_begin_turn(rdma);
-    /* To ask when there is nothing left would be a look at the sockets. */
+    /* A further call without an event would cost a poll of the sockets. */
     for (unsigned i = 0; i < RDMA_ROUNDS && count == RDMA_EVENTS; i++) {
         count = rdma_take_events(rdma);
         all += count;
@@ -144,7 +144,7 @@ static void rdma_events(it_evd_handle_t evd, void *argument)
 
     (void)evd;
     if (rdma->link.closed)
-        return; /* it waits for its end: iser_rdma_reap */
+        return; /* waits to be freed by iser_rdma_reap */
     rdma_stay_learn(&rdma->shared->stay);
     iser_link_enter(&rdma->link);
     (void)rdma_turn(rdma);
@@ -154,7 +154,7 @@ static void rdma_events(it_evd_handle_t evd, void *argument)
 
 /* ---------------------------------------------------------------- the beginning */
 
-/* A device has its own mind about it. */
+/* Turns off CRC; a device decides for itself. */
 static void rdma_spare_crc(const struct rdma *rdma)
 {
     struct itx_mpa_params mpa = {.size = sizeof(mpa)};
@@ -217,7 +217,7 @@ struct iser_link *iser_rdma_new(struct iser_rdma_shared *shared, bool remote_inv
     iser_link_init(&rdma->link, &iser_rdma_ops, shared->base);
     rdma->shared = shared;
     rdma->remote_invalidation = remote_invalidation;
-    /* With good arguments it cannot fail. */
+    /* Cannot fail with valid arguments. */
     (void)event_assign(&rdma->reap, shared->base, -1, 0, rdma_reap, rdma);
     if (rdma_make_ep(rdma) &&
         rdma_region_make(rdma, &rdma->login, RDMA_LOGIN_RECEIVES, RDMA_LOGIN_SENDS)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Memory that messages are in, and the end of a link over RDMA. */
+/* Memory of messages, and the end of a link over RDMA. */
 #include "transfer/iser_rdma.h"
 
 #include <stdlib.h>
@@ -47,14 +47,14 @@ static void region_free(struct rdma_region *region)
     free(region->slots);
 }
 
-/* Before the last Login Response leaves, since the initiator sends at will behind it. */
+/* Called before the last Login Response is sent, since the initiator may send at once after it. */
 bool rdma_full_feature(struct iser_link *link)
 {
     return rdma_region_make(rdma_of(link), &rdma_of(link)->full, link->limits.receives,
                             2 * link->limits.window + RDMA_SENDS_SPARE);
 }
 
-/* When the endpoint is gone nobody touches memory of commands any more. */
+/* Once the endpoint is freed, nothing accesses the memory of commands any more. */
 void rdma_discard(struct iser_link *link)
 {
     struct rdma *rdma = rdma_of(link);
@@ -64,7 +64,10 @@ void rdma_discard(struct iser_link *link)
     rdma->ep = NULL;
 }
 
-/* An EVD cannot be freed by its own callback, which this may be. */
+/*
+ * May run in the callback of the EVD, which cannot free its own EVD; so this is left to
+ * iser_rdma_reap.
+ */
 void rdma_free(struct iser_link *link)
 {
     struct rdma *rdma = rdma_of(link);

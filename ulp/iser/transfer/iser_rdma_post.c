@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a link over RDMA posts. */
+/* Posting of a link over RDMA. */
 #include "transfer/iser_rdma.h"
 
 #include <string.h>
@@ -57,7 +57,7 @@ static void rdma_post_last(struct rdma *rdma, bool more)
         iser_link_lost(&rdma->link, itx_status_string(status));
 }
 
-/* One that is signalled or read has the pointer in its cookie. */
+/* The cookie of a signalled request or of a Read contains the pointer. */
 static void rdma_put(struct rdma *rdma, struct rdma_request *request, const void *pointer)
 {
     request->cookie = rdma_cookie(pointer, request->kind);
@@ -81,7 +81,10 @@ void rdma_end_turn(struct rdma *rdma)
 
 /* ---------------------------------------------------------------- Sends */
 
-/* NULL, and the link is lost: an initiator that keeps to its limits leaves enough. */
+/*
+ * Returns NULL, and the link is lost, if there is none: initiators that respect their limits leave
+ * enough.
+ */
 static struct rdma_slot *rdma_take_slot(struct rdma *rdma)
 {
     struct rdma_slot *slot = rdma->free;
@@ -97,8 +100,8 @@ static struct rdma_slot *rdma_take_slot(struct rdma *rdma)
 }
 
 /*
- * That a response has left frees its buffer; there is time for it when something else has happened.
- * But behind other messages the connection may have to end.
+ * The completion of a response only frees its buffer, so it raises no notification. After other
+ * messages the connection may have to end, so theirs does.
  */
 static void rdma_put_send(struct rdma *rdma, const struct rdma_slot *slot, size_t length,
                           const uint32_t *invalidate)
@@ -113,7 +116,7 @@ static void rdma_put_send(struct rdma *rdma, const struct rdma_slot *slot, size_
     rdma_put(rdma, &request, slot);
 }
 
-/* iSER header, header segment, data; the length. */
+/* Encodes iSER header, header segment and data. Returns the length. */
 static size_t rdma_encode(struct rdma *rdma, uint8_t *octets, const uint8_t *bhs, const void *data,
                           uint32_t length)
 {
@@ -166,7 +169,7 @@ void rdma_answer_hello(struct rdma *rdma, const struct iser_header *hello)
 
 /* ---------------------------------------------------------------- commands */
 
-/* Where the initiator has its data for the octets behind out_have. */
+/* Reads the octets behind out_have from the initiator's memory. */
 void rdma_solicit(struct iser_link *link, struct iser_transfer *transfer)
 {
     struct rdma *rdma = rdma_of(link);
@@ -188,8 +191,9 @@ void rdma_solicit(struct iser_link *link, struct iser_transfer *transfer)
 }
 
 /*
- * False: the link is lost. A Write that is signalled is one that siw copies; of others TCP may send
- * the memory again after the Send behind it is done, and a buffer has another command's data then.
+ * Returns false if the link is lost. siw copies the data of a signalled Write. The memory of
+ * another Write may be sent again by TCP after the Send behind it has completed; then a buffer
+ * could have another command's data.
  */
 static bool rdma_write(struct rdma *rdma, struct iser_transfer *transfer)
 {
@@ -211,7 +215,7 @@ static bool rdma_write(struct rdma *rdma, struct iser_transfer *transfer)
     return !rdma->link.closed && !rdma->link.lost;
 }
 
-/* Only what the command has advertised, and only if the initiator takes it. */
+/* Invalidates only a key that the command has advertised, and only if the initiator accepts it. */
 static const uint32_t *rdma_to_invalidate(const struct rdma *rdma, const struct iser_header *tags)
 {
     if (!rdma->remote_invalidation || tags->has_read == tags->has_write)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * An initiator that has one command open at a time sends the next one as soon as it has the answer.
- * To sleep and be woken for each takes longer than the command does, on two processors by far. So
- * the thread asks for a short time whether more has come, as waits of the library do: only while
- * nobody else needs it, only where sleeps have been short, and it yields the processor each time.
+ * Sleeping and being woken for each takes longer than the command itself, especially on two
+ * processors. So the thread polls for a short time whether more has come, like the library's waits:
+ * only while no other session or thread needs it, only where sleeps have been short, and it yields
+ * the processor each time.
  */
 #include "transfer/iser_rdma.h"
 
@@ -13,9 +14,9 @@
 #define STAY_ASK_NS   UINT64_C(200000) /* for one command: two wake-ups of a processor that idles */
 #define STAY_LEAST_NS UINT64_C(2000)
 #define STAY_MOST_NS  UINT64_C(5000000) /* in all: the base has its timers and its signals, too */
-/* A yield that takes so long has given the processor to somebody who needs it ... */
+/* A yield that takes this long has given the processor to a thread that needs it ... */
 #define STAY_STOLEN_NS UINT64_C(100000)
-/* ... and has it for this number of short sleeps. */
+/* ... and polling then pauses for this number of short sleeps. */
 #define STAY_PAUSE 1000u
 
 static uint64_t stay_now_ns(void)

@@ -19,8 +19,8 @@
 
 struct file {
     int fd;
-    int now_flags;                  /* of preadv2: RWF_NOWAIT, or none where nothing waits */
-    bool no_read_now, no_write_now; /* the file system cannot tell; the thread of the base's */
+    int now_flags;                  /* for preadv2: RWF_NOWAIT, or 0 where nothing waits */
+    bool no_read_now, no_write_now; /* not supported; used in the base's thread only */
 };
 
 /* ---- Operations ----------------------------------------------------------------------------- */
@@ -38,7 +38,7 @@ static int file_read(void *context, uint64_t offset, void *data, size_t length)
         if (got < 0)
             return errno;
         if (got == 0)
-            return EIO; /* somebody has cut the file */
+            return EIO; /* the file was truncated */
         at += got;
         offset += (uint64_t)got;
         length -= (size_t)got;
@@ -66,8 +66,8 @@ static int file_write(void *context, uint64_t offset, const void *data, size_t l
 }
 
 /*
- * What the page cache can do at once. The kernel moves nothing, a part or all; a part counts as
- * nothing, since the pool does it again.
+ * Judges an attempt without waiting. The kernel moves nothing, a part or all; a part counts as
+ * nothing, since the pool repeats it.
  */
 static int file_now(ssize_t moved, size_t length, bool *never)
 {
@@ -75,7 +75,7 @@ static int file_now(ssize_t moved, size_t length, bool *never)
         return 0;
     if (moved < 0 && (errno == EOPNOTSUPP || errno == ENOSYS))
         *never = true;
-    return EAGAIN; /* errors, too: the pool finds out which */
+    return EAGAIN; /* also for errors: the pool finds out which */
 }
 
 static int file_read_now(void *context, uint64_t offset, void *data, size_t length)
@@ -115,7 +115,7 @@ static int file_extent(void *context, uint64_t offset, uint64_t *length, bool *m
     return iser_hole_extent(((struct file *)context)->fd, offset, length, mapped);
 }
 
-/* A block device does not tell which of its blocks are mapped. */
+/* A block device does not report which of its blocks are mapped. */
 static int device_extent(void *context, uint64_t offset, uint64_t *length, bool *mapped)
 {
     (void)context;
@@ -183,7 +183,7 @@ static int open_path(const struct itiser_unit_config *config)
     return open(config->path, flags | O_CLOEXEC, 0600);
 }
 
-/* The size of the file or device; makes a new file as large as is asked for. */
+/* Gets the size of the file or device; enlarges a new file to the configured size. */
 static bool find_size(int fd, const struct itiser_unit_config *config, bool *device, uint64_t *size,
                       char error[256])
 {
@@ -205,7 +205,7 @@ static bool find_size(int fd, const struct itiser_unit_config *config, bool *dev
     return true;
 }
 
-/* Of a file holes behind its end are punched without effect, if at all. */
+/* Tests a file by a hole behind its end, which has no effect. */
 static bool can_punch(int fd, bool device, uint64_t size, const struct itiser_unit_config *config)
 {
     if (config->read_only || config->thin == ITISER_NO)
@@ -215,7 +215,7 @@ static bool can_punch(int fd, bool device, uint64_t size, const struct itiser_un
     return iser_hole_punch(fd, size, PAGE) == 0;
 }
 
-/* A read of the first block shows whether the descriptor takes blocks of this size. */
+/* A read of the first block shows whether the descriptor accepts blocks of this size. */
 static bool check_block(int fd, uint32_t block_size, const char *path, char error[256])
 {
     void *block = aligned_alloc(PAGE, block_size < PAGE ? PAGE : block_size);
@@ -228,7 +228,7 @@ static bool check_block(int fd, uint32_t block_size, const char *path, char erro
                 errno == EINVAL ? "direct io needs a larger block size here" : "cannot be read");
 }
 
-/* A file of tmpfs is memory, like a memory unit: nothing waits there. */
+/* A file on tmpfs is memory, like a memory unit, and never waits. */
 static bool is_in_memory(int fd)
 {
     struct statfs status;
@@ -261,7 +261,7 @@ static bool describe(struct itiser_unit *unit, struct file *file,
         return fail(error, config->path, "cannot be thin");
     unit->flags |= ITISER_UNIT_BLOCKS | ITISER_UNIT_CACHE;
     file->now_flags = !device && is_in_memory(file->fd) ? 0 : RWF_NOWAIT;
-    /* Direct io begins without waiting, but does not end so. */
+    /* Direct I/O starts without waiting, but does not complete so. */
     file->no_read_now = file->no_write_now = config->direct;
     unit->physical_size = PAGE;
     unit->context = file;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Units of memory, and of nothing. */
+/* Memory units and null units. */
 #include "unit/iser_unit.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 struct memory {
     uint8_t *octets;
     uint64_t size;
-    int fd; /* of a memory file: it knows which of its pages there are */
+    int fd; /* of a memory file, which knows which of its pages exist */
 };
 
 static int memory_read(void *context, uint64_t offset, void *data, size_t length)
@@ -33,7 +33,7 @@ static int memory_write(void *context, uint64_t offset, const void *data, size_t
     return 0;
 }
 
-/* Nothing of it survives a loss of power, nor is supposed to. */
+/* Memory does not survive a loss of power, and need not. */
 static int memory_flush(void *context)
 {
     (void)context;

@@ -15,11 +15,11 @@ struct list {
 struct iser_pool {
     pthread_mutex_t lock;
     pthread_cond_t filled;
-    struct list waiting; /* this and what follows with the lock */
+    struct list waiting; /* guarded by the lock, as are the members below */
     struct list finished;
     bool stopping;
 
-    unsigned under_way; /* submitted and not reaped: the loop's */
+    unsigned under_way; /* submitted and not reaped; used in the loop only */
     int fd;
     unsigned threads;
     pthread_t thread[];
@@ -62,13 +62,13 @@ static void *pool_thread(void *argument)
         wake = !pool->finished.first;
         append(&pool->finished, work);
         if (wake)
-            (void)eventfd_write(pool->fd, 1); /* 1 at most is in it: it cannot block */
+            (void)eventfd_write(pool->fd, 1); /* its value is at most 1, so this cannot block */
     }
     pthread_mutex_unlock(&pool->lock);
     return NULL;
 }
 
-/* Signals are the program's. */
+/* The thread blocks all signals: they are for the program's threads. */
 static bool start_thread(struct iser_pool *pool)
 {
     sigset_t all, before;

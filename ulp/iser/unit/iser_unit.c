@@ -12,7 +12,7 @@ static bool is_block_size(uint32_t size)
     return size >= 512 && size <= 65536 && (size & (size - 1)) == 0;
 }
 
-/* Printable, and not longer than fits. */
+/* Returns true if the serial number is printable and fits. */
 static bool is_serial(const char *serial)
 {
     size_t length = strlen(serial);
