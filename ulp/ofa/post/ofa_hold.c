@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Requests that are posted before the connection is there: ibv_modify_qp waits for no peer, so a
- * queue pair in RTS may have none yet.
+ * Held requests: posted before there is a connection. ibv_modify_qp does not wait for the peer, so
+ * a queue pair in RTS may not be connected yet.
  */
 #include "post/ofa_post.h"
 
@@ -32,7 +32,7 @@ static enum ibv_wc_opcode opcode_of(enum ibv_wr_opcode opcode)
     }
 }
 
-/* Of a request of the layer's own; successes of unsignalled requests complete nothing. */
+/* Completes a request that was not posted to the EP. */
 static void complete(struct ofa_qp *qp, const struct ibv_send_wr *wr, enum ibv_wc_status status)
 {
     struct ofa_completion completion = {.qp = qp,
@@ -45,7 +45,7 @@ static void complete(struct ofa_qp *qp, const struct ibv_send_wr *wr, enum ibv_w
     ofa_cq_complete(qp->send_cq, &completion, true);
 }
 
-/* A request that will never go out; behind the first of them the queue pair is in ERR. */
+/* Fails a request that cannot be posted. After the first of them the queue pair is in ERR. */
 static void fail(struct ofa_qp *qp, const struct ibv_send_wr *wr)
 {
     atomic_store_explicit(&qp->state, IBV_QPS_ERR, memory_order_relaxed);
@@ -64,7 +64,7 @@ static size_t inline_length(const struct ibv_send_wr *wr)
     return length;
 }
 
-/* A copy that lasts: the caller's list and inline data may change as soon as its call returns. */
+/* Copies a request: its list and inline data belong to the caller when the call returns. */
 static struct ofa_held *copy_of(const struct ibv_send_wr *wr, size_t length)
 {
     size_t segments = (size_t)wr->num_sge * sizeof(struct ibv_sge);
@@ -102,7 +102,7 @@ bool ofa_hold_suspend(struct ofa_qp *qp)
     return suspended;
 }
 
-/* Where the other process has it, the EP tells that it has ended. */
+/* Claims the connection. If the other process has it, the EP reports its end. */
 static void claim_locked(struct ofa_qp *qp)
 {
     if (!qp->suspended)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ibv_post_send: requests go to the EP, or wait for it. */
+/* ibv_post_send: posts requests to the EP, or holds them. */
 #include "post/ofa_post.h"
 
 #include "memory/ofa_adapter.h"
@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* ---- The short way: one segment, and what most requests ask for ------------------------------ */
+/* ---- The fast path: one segment, and the usual flags ----------------------------------------- */
 
 static const uint32_t unusual_flags[] = {
     [IBV_WR_RDMA_WRITE] = OFA_UNUSUAL_WRITE, [IBV_WR_RDMA_WRITE_WITH_IMM] = OFA_EACH_REQUEST,
@@ -22,7 +22,7 @@ static inline bool is_usual(const struct ibv_send_wr *wr, uint32_t flags)
            (flags & unusual_flags[wr->opcode]) == 0;
 }
 
-/* False: the long way. */
+/* Converts the only segment. Returns false if the request needs the slow path. */
 static inline bool take_segment(struct ofa_qp *qp, const struct ibv_send_wr *wr,
                                 it_lmr_triplet_t *segment)
 {
@@ -81,7 +81,7 @@ int ofa_post_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr)
     return post_locked(qp, wr);
 }
 
-/* The first has gone out, or failed. */
+/* Posts the other requests of a list, after the first was posted or has failed. */
 static __attribute__((noinline)) int post_others_locked(struct ofa_qp *qp, struct ibv_send_wr *wr,
                                                         int error, struct ibv_send_wr **bad)
 {

@@ -6,7 +6,7 @@
 #include "memory/ofa_key.h"
 #include "object/ofa_object.h"
 
-/* ---- What the table of a context takes ------------------------------------------------------ */
+/* ---- Functions for the table of a context --------------------------------------------------- */
 
 int ofa_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 int ofa_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
@@ -14,17 +14,17 @@ int ofa_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_re
 
 /* ---- For the floors above ------------------------------------------------------------------- */
 
-/* One request, held while there is no connection. 0 or errno. With ofa_qp.post_lock. */
+/* Posts a request, or holds it without a connection. With ofa_qp.post_lock. Returns 0 or errno. */
 int ofa_post_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr);
 
-/* Straight to the EP. 0 or errno. With ofa_qp.post_lock. */
+/* Posts a request to the EP. With ofa_qp.post_lock. Returns 0 or errno. */
 int ofa_request_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr);
 
-/* The same with the only segment in the terms of IT-API, whatever the request says. */
+/* The same with this segment instead of those in the request. */
 int ofa_request_segment_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr,
                                const it_lmr_triplet_t *segment);
 
-/* With the key of the segment. */
+/* Converts a segment, whose key was found. */
 static inline void ofa_segment_of(const struct ofa_key *key, const struct ibv_sge *sge,
                                   it_lmr_triplet_t *triplet)
 {
@@ -34,8 +34,8 @@ static inline void ofa_segment_of(const struct ofa_key *key, const struct ibv_sg
 }
 
 /*
- * A key that names nothing is found out when the request runs, as with a device: it stands for a
- * region that may not be used.
+ * Converts a segment. An unknown key fails when the request runs, as with a device: it is replaced
+ * by a region without access.
  */
 static inline void ofa_segment(const struct ofa_context *context, const struct ibv_sge *sge,
                                it_lmr_triplet_t *triplet)
@@ -52,23 +52,23 @@ static inline void ofa_segment(const struct ofa_context *context, const struct i
 }
 
 /*
- * Receives of an S-RQ go where queue pairs of this type find them, from the first queue pair on. 0
- * or EOPNOTSUPP: it is one of the other kind.
+ * Attaches a queue pair to an S-RQ. The first one decides where the receives of the S-RQ are kept.
+ * Returns 0, or EOPNOTSUPP if the S-RQ has queue pairs of the other type.
  */
 int ofa_srq_attach(struct ofa_srq *srq, enum ibv_qp_type type);
 
-/* 0 or errno; more segments than the queue pair was made for are refused. */
+/* Converts a list of at most `limit` segments. Returns 0 or errno. */
 int ofa_segments(struct ofa_context *context, const struct ibv_sge *sge, int count, int limit,
                  it_lmr_triplet_t *segments, size_t *used);
 
-/* ---- The usual request: one segment, and what most ask for ---------------------------------- */
+/* ---- The usual request: one segment, and the usual flags ------------------------------------ */
 
-/* The flags with which a request goes the long way. OFA_EACH_REQUEST is always there. */
+/* Flags with which a request takes the slow path. OFA_EACH_REQUEST is always set. */
 #define OFA_UNUSUAL_READ  (~(OFA_EACH_REQUEST | IBV_SEND_SIGNALED))
 #define OFA_UNUSUAL_WRITE (OFA_UNUSUAL_READ & ~(OFA_UNRELIABLE | IBV_SEND_INLINE))
 #define OFA_UNUSUAL_SEND  (OFA_UNUSUAL_WRITE & ~(uint32_t)IBV_SEND_SOLICITED)
 
-/* Of those flags, those that IT-API has. */
+/* Converts those flags to IT-API. */
 static inline it_dto_flags_t ofa_dto_flags(uint32_t flags)
 {
     return (it_dto_flags_t)((flags & IBV_SEND_SIGNALED ? IT_COMPLETION_FLAG : 0) |
@@ -77,28 +77,30 @@ static inline it_dto_flags_t ofa_dto_flags(uint32_t flags)
 
 /* ---- Requests that wait for the connection -------------------------------------------------- */
 
-/* 0 or errno. With ofa_qp.post_lock. */
+/* Holds a request. With ofa_qp.post_lock. Returns 0 or errno. */
 int ofa_hold_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr);
 
-/* The connection is there: what was held goes out, and nothing is held any more. */
+/* Called when there is a connection. Posts the held requests and holds no more. */
 void ofa_hold_release(struct ofa_qp *qp);
 
-/* There will be none: the first that is held completes with "status", the others are flushed. */
+/*
+ * Called when there will be none. Completes the first held request with `status`, flushes others.
+ */
 void ofa_hold_flush(struct ofa_qp *qp, enum ibv_wc_status status);
 
 /*
- * A queue pair that posts straight to its EP holds its next request, which claims the connection:
- * for processes that fork. False: there is none, or it does so already.
+ * Makes the queue pair hold its next request, which then claims the connection: for processes that
+ * fork. Returns false if there is no connection, or it is suspended already.
  */
 bool ofa_hold_suspend(struct ofa_qp *qp);
 
-/* Goes on with the connection in this process, unless the other one does. */
+/* Claims the connection for this process, unless the other process has it. */
 void ofa_hold_claim(struct ofa_qp *qp);
 
-/* What is held is forgotten. */
+/* Drops the held requests. */
 void ofa_hold_drop(struct ofa_qp *qp);
 
-/* The room for inline data, made with the first request that has some. Returns 0 or errno. */
+/* Allocates the room for inline data, for the first request that needs it. Returns 0 or errno. */
 int ofa_inline_open_locked(struct ofa_qp *qp);
 
 static inline void ofa_inline_segment(const struct ofa_qp *qp, unsigned char *place, size_t length,
@@ -109,7 +111,7 @@ static inline void ofa_inline_segment(const struct ofa_qp *qp, unsigned char *pl
     segment->length = length;
 }
 
-/* A request uses the place that comes next, which is free. */
+/* Moves on from the next place, which a request now uses. */
 static inline void ofa_inline_advance_locked(struct ofa_qp *qp)
 {
     unsigned char *next = qp->inline_place + qp->cap.max_inline_data;
@@ -117,7 +119,7 @@ static inline void ofa_inline_advance_locked(struct ofa_qp *qp)
     qp->inline_place = __builtin_expect(next == qp->inline_end, 0) ? qp->inline_room : next;
 }
 
-/* It has not, after all. */
+/* Moves back, if the request was not posted after all. */
 static inline void ofa_inline_retreat_locked(struct ofa_qp *qp)
 {
     if (qp->inline_place == qp->inline_room)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Receives, of a queue pair and of a shared queue. */
+/* Posting receives to a queue pair or an S-RQ. */
 #include "datagram/ofa_datagram.h"
 #include "datagram/ofa_shared.h"
 #include "memory/ofa_adapter.h"
@@ -65,7 +65,7 @@ static inline int post_shared(struct ofa_srq *srq, const struct ibv_recv_wr *wr)
     return post_one(context, srq->srq, wr, srq->max_sge);
 }
 
-/* The adapter gets what has been posted before. */
+/* Posts the receives of the S-RQ that were kept so far to the adapter. */
 static void hand_over_locked(struct ofa_srq *srq)
 {
     struct ofa_ring *receives = &srq->shared->receives;

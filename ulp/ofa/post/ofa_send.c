@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Requests: a work request of verbs becomes a posting call of IT-API. */
+/* Posting requests: converts a work request of verbs to a call of IT-API. */
 #include "memory/ofa_adapter.h"
 #include "memory/ofa_memory.h"
 #include "post/ofa_post.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A request in the terms of IT-API. */
+/* A request, converted to IT-API. */
 struct request {
     it_lmr_triplet_t segments[OFA_MAX_SGE];
     size_t count;
@@ -23,8 +23,8 @@ struct request {
 /* ---- Inline data ---------------------------------------------------------------------------- */
 
 /*
- * As many places as requests fit into the EP's queue, and one: the EP takes a request only where
- * one of so many before is done, and then its place is free.
+ * One place more than requests fit into the EP's queue. The EP accepts a request only when the one
+ * that many requests earlier is done, so the next place is always free.
  */
 int ofa_inline_open_locked(struct ofa_qp *qp)
 {
@@ -144,7 +144,7 @@ static it_status_t post_atomic(struct ofa_qp *qp, const struct ibv_send_wr *wr,
                           request->flags, wr->wr.atomic.remote_addr, wr->wr.atomic.rkey);
 }
 
-/* A window gives peers rights; the local ones are the region's. */
+/* A window grants only remote rights. Local rights are those of the region. */
 static it_mem_priv_t window_privileges(unsigned int access)
 {
     return (it_mem_priv_t)(ofa_privileges(access) & (IT_PRIV_REMOTE | IT_PRIV_ATOMIC));
@@ -159,7 +159,7 @@ static it_status_t post_bind(struct ofa_qp *qp, const struct ibv_send_wr *wr,
     it_mem_priv_t privileges = window_privileges(info->mw_access_flags);
     it_status_t status;
 
-    /* A window that gives no right is one whose key opens nothing. */
+    /* A bind without any right is an unlink: the key grants no access. */
     if (info->length == 0 || privileges == IT_PRIV_NONE) {
         status = it_rmr_unlink(mw->rmr, qp->send_ep, wr->wr_id, request->flags);
         if (status == IT_SUCCESS && wr->bind_mw.rkey)
@@ -215,7 +215,7 @@ static it_status_t post(struct ofa_qp *qp, const struct ibv_send_wr *wr,
     }
 }
 
-/* Whose completions IT-API does not tell apart (support/ofa_kinds.h). */
+/* Returns true for the requests that IT-API completes with one event type: support/ofa_kinds.h. */
 static bool is_of_memory(const struct ibv_send_wr *wr)
 {
     return wr->opcode == IBV_WR_BIND_MW || wr->opcode == IBV_WR_LOCAL_INV;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Windows of type 1 are bound by a call of their own. */
+/* ibv_bind_mw, for windows of type 1. */
 #include "post/ofa_post.h"
 #include "qp/ofa_qp.h"
 

@@ -20,12 +20,12 @@
      IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW |     \
      IBV_QP_EX_WITH_SEND_WITH_INV)
 
-/* As cards do it: programs post inline what they have not asked for. */
+/* Cards grant at least this: programs post inline data without having requested it. */
 #define INLINE_LEAST 64
 
-/* ---- What can be had ------------------------------------------------------------------------ */
+/* ---- Types and operations ------------------------------------------------------------------- */
 
-/* An RNIC has no datagrams. */
+/* Checks the type: an RNIC has no UD queue pairs. */
 static int check_type(const struct ibv_context *context, enum ibv_qp_type type)
 {
     if (type == IBV_QPT_RC || type == IBV_QPT_UC ||

@@ -9,11 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH_AT_FIRST 16 /* of RDMA Reads; connecting sets it */
+#define DEPTH_AT_FIRST 16 /* of RDMA Reads; connecting changes it */
 
 /*
- * While nobody listens at the port. The answer of an InfiniBand device takes longer than that of
- * TCP, and programs rely on it: the server of perftest listens anew between its two connections.
+ * How long an attempt goes on while the port has no listener. An InfiniBand device answers later
+ * than TCP, and programs rely on that: the server of perftest listens again between its two
+ * connections.
  */
 #define PATIENCE_US 300000u
 
@@ -38,8 +39,8 @@ static void fill(const struct ofa_qp *qp, it_ep_attributes_t *attributes)
 }
 
 /*
- * What InfiniBand promises beyond iWARP. Only a peer that asks for it, too, agrees. A card of iWARP
- * promises nothing of it; but where there are immediate data at all, they are those of verbs.
+ * Returns the extensions by which InfiniBand differs from iWARP; they take effect if the peer also
+ * offers them. An iWARP card has none of them, except that immediate data are those of verbs.
  */
 static uint32_t promises(const struct ofa_qp *qp)
 {
@@ -112,7 +113,7 @@ int ofa_ep_split(struct ofa_qp *qp)
     return create(qp, IT_EP_NO_FLAG, &attributes, &qp->send_ep);
 }
 
-/* The EP of ofa_ep_split. */
+/* Frees the EP of ofa_ep_split. */
 static void join(struct ofa_qp *qp)
 {
     if (qp->send_ep != qp->ep)
@@ -120,7 +121,7 @@ static void join(struct ofa_qp *qp)
     qp->send_ep = qp->ep;
 }
 
-/* What the EP has left: nobody asks for it any more. */
+/* Drops events and completions that the EP has left. */
 static void forget(struct ofa_qp *qp)
 {
     ofa_link_dispatch(qp->context);
@@ -148,7 +149,7 @@ int ofa_ep_close(struct ofa_qp *qp)
     if (error != 0)
         return error;
     join(qp);
-    forget(qp); /* its handle may come back as that of another one */
+    forget(qp); /* a new EP may get the same handle */
     ofa_inline_close(qp);
     return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* States and attributes of queue pairs. No step waits for the peer. */
+/* States and attributes of queue pairs. No transition waits for the peer. */
 #include "datagram/ofa_datagram.h"
 #include "link/ofa_hand.h"
 #include "link/ofa_link.h"
@@ -95,9 +95,9 @@ static void apply_access(struct ofa_qp *qp)
                        &attributes);
 }
 
-/* ---- Steps ---------------------------------------------------------------------------------- */
+/* ---- Transitions ---------------------------------------------------------------------------- */
 
-/* What was posted is forgotten, the number stays. */
+/* Moves to RESET: drops posted work, keeps the number. */
 static int reset(struct ofa_qp *qp)
 {
     int error = 0;

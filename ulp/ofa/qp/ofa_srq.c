@@ -84,7 +84,7 @@ int ofa_get_srq_num(struct ibv_srq *srq, uint32_t *number)
     return EOPNOTSUPP;
 }
 
-/* The queue of the adapter. Returns 0 or errno. */
+/* Modifies the adapter's S-RQ. Returns 0 or errno. */
 static int modify(const struct ofa_srq *srq, const struct ibv_srq_attr *attr, int mask)
 {
     it_srq_param_t param;
@@ -102,7 +102,7 @@ static int modify(const struct ofa_srq *srq, const struct ibv_srq_attr *attr, in
     return ofa_errno(it_srq_modify(srq->srq, (it_srq_param_mask_t)change, &param));
 }
 
-/* As long as the adapter has no receives, its queue is changed in size only. */
+/* Modifies both queues. While the adapter has no receives, only its size changes there. */
 static int modify_both(struct ofa_srq *srq, const struct ibv_srq_attr *attr, int mask)
 {
     struct ofa_context *context = ofa_context_of(srq->base.context);

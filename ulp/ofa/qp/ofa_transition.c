@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which steps between the states of a queue pair there are, and with which attributes: InfiniBand
+ * The table of transitions between the states of a queue pair, with their attributes: InfiniBand
  * 1.2, chapters 10 and 11.
  */
 #include "qp/ofa_qp.h"
@@ -78,7 +78,7 @@ int ofa_transition_check(enum ibv_qp_type type, enum ibv_qp_state from, enum ibv
     const int always = IBV_QP_STATE;
     int index = type_index(type);
 
-    /* From anywhere, and with nothing else. */
+    /* Allowed from any state, without other attributes. */
     if (to == IBV_QPS_RESET || to == IBV_QPS_ERR)
         return mask & ~(always | IBV_QP_CUR_STATE) ? EINVAL : 0;
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {

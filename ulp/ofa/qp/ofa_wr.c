@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Posting by ibv_wr_*: between ibv_wr_start and ibv_wr_complete the functions fill work requests,
- * which are then posted in one go. The batch keeps its memory, so a program that posts the same
- * again and again asks the heap for nothing.
+ * which ibv_wr_complete posts together. The batch keeps its memory, so a program that posts batches
+ * of the same size causes no heap calls.
  */
 #include "memory/ofa_adapter.h"
 #include "post/ofa_post.h"
@@ -15,7 +15,7 @@
 struct ofa_slot {
     struct ibv_send_wr wr;
     int (*post)(struct ofa_qp *qp, const struct ofa_slot *slot);
-    it_lmr_triplet_t segment; /* the only one, ready for the EP; length 0: see wr.sg_list */
+    it_lmr_triplet_t segment; /* the only segment, converted; length 0: see wr.sg_list */
     struct ofa_slot *after;
     unsigned char *inline_data; /* of cap.max_inline_data octets; NULL: not needed so far */
     struct ibv_sge sge[OFA_MAX_SGE];
@@ -26,7 +26,7 @@ static struct ofa_qp *qp_of(struct ibv_qp_ex *qp)
     return (struct ofa_qp *)(void *)qp;
 }
 
-/* The first counts; nothing is posted then. */
+/* Notes the first error; then nothing is posted. */
 static void note(struct ofa_qp *qp, int error)
 {
     if (qp->batch.error == 0)
@@ -35,14 +35,14 @@ static void note(struct ofa_qp *qp, int error)
 
 /* ---- Posting -------------------------------------------------------------------------------- */
 
-/* 0, a status of IT-API, or -errno. */
+/* The slow path. Returns 0, a status of IT-API, or -errno. */
 static __attribute__((noinline)) int post_long(struct ofa_qp *qp, const struct ofa_slot *slot)
 {
     return -(slot->segment.length > 0 ? ofa_request_segment_locked(qp, &slot->wr, &slot->segment)
                                       : ofa_post_locked(qp, &slot->wr));
 }
 
-/* The short way, as in post/ofa_post.c: one segment, and what most requests ask for. */
+/* Returns true for the fast path, as in post/ofa_post.c: one segment, and the usual flags. */
 static inline bool is_usual(const struct ofa_slot *slot, uint32_t flags, uint32_t unusual)
 {
     return slot->segment.length > 0 && (flags & unusual) == 0;
@@ -95,7 +95,7 @@ static struct ofa_slot *make(void)
     return slot;
 }
 
-/* One more than before; false: there is no memory. */
+/* Adds a slot to the batch. Returns false without memory. */
 static bool grow(struct ibv_qp_ex *ex)
 {
     struct ofa_qp *qp = qp_of(ex);
@@ -106,7 +106,7 @@ static bool grow(struct ibv_qp_ex *ex)
     return qp->batch.last->after != NULL;
 }
 
-/* The next work request; NULL: there is none so far. */
+/* Takes the next slot; NULL: the batch has none left. */
 static inline struct ofa_slot *take(struct ibv_qp_ex *ex, enum ibv_wr_opcode opcode,
                                     int (*post)(struct ofa_qp *qp, const struct ofa_slot *slot))
 {
@@ -125,7 +125,7 @@ static inline struct ofa_slot *take(struct ibv_qp_ex *ex, enum ibv_wr_opcode opc
     return slot;
 }
 
-/* NULL: there is no memory. */
+/* Adds a work request; NULL: no memory. */
 static struct ibv_send_wr *add(struct ibv_qp_ex *ex, enum ibv_wr_opcode opcode)
 {
     struct ofa_slot *slot = take(ex, opcode, post_long);
@@ -135,7 +135,7 @@ static struct ibv_send_wr *add(struct ibv_qp_ex *ex, enum ibv_wr_opcode opcode)
     return slot ? &slot->wr : NULL;
 }
 
-/* Before the first request it is one that is never posted. */
+/* Returns the current slot; before the first request, one that is never posted. */
 static struct ofa_slot *last(const struct ofa_qp *qp)
 {
     return qp->batch.last;
@@ -305,7 +305,7 @@ static void wr_set_sge(struct ibv_qp_ex *ex, uint32_t lkey, uint64_t addr, uint3
     slot->sge[0] = sge;
 }
 
-/* Room of the slot's own for inline data. NULL: none, or it is too long. */
+/* Returns the slot's own room for inline data. NULL: no memory, or too long. */
 static __attribute__((noinline)) unsigned char *inline_room(struct ofa_qp *qp, size_t length)
 {
     struct ofa_slot *slot = last(qp);
@@ -336,8 +336,8 @@ static __attribute__((noinline)) void copy_inline(struct ofa_qp *qp, const void 
 }
 
 /*
- * One place of the queue pair's room is free, that of the next request: the first one's data go
- * there at once. To the others it is told when they are posted.
+ * Sets inline data. Only the next place in the queue pair's room is free: the data of the first
+ * request go there at once. Those of others are copied there when they are posted.
  */
 static void wr_set_inline_data(struct ibv_qp_ex *ex, void *data, size_t length)
 {
@@ -409,7 +409,7 @@ static inline int end_locked(struct ofa_qp *qp, int error)
     return error;
 }
 
-/* The first request has not gone out. */
+/* Ends a batch of which no request was posted. */
 static __attribute__((noinline)) int undo_locked(struct ofa_qp *qp, int error)
 {
     if (qp->batch.placed)
@@ -417,7 +417,7 @@ static __attribute__((noinline)) int undo_locked(struct ofa_qp *qp, int error)
     return end_locked(qp, error);
 }
 
-/* "result" is that of posting the last one that was tried. */
+/* Ends a batch after a failure; result: of the request in `slot`. */
 static __attribute__((noinline)) int fail_locked(struct ofa_qp *qp, const struct ofa_slot *slot,
                                                  int result)
 {
@@ -427,7 +427,8 @@ static __attribute__((noinline)) int fail_locked(struct ofa_qp *qp, const struct
 }
 
 /*
- * All or nothing, as far as it can be told beforehand; what the queue has no room for is told, too.
+ * Posts all requests, or none if an error is known before. Returns the first error of posting, too:
+ * the requests before it were posted.
  */
 static int wr_complete(struct ibv_qp_ex *ex)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Events of IT-API become work completions. */
+/* Converts events of IT-API to work completions. */
 #include "queue/ofa_completion.h"
 
 #include "queue/ofa_immediate.h"
@@ -40,7 +40,7 @@ static enum ibv_wc_status status_of(it_dto_status_t status)
     }
 }
 
-/* By the low bits of the event's number. */
+/* Indexed by the low bits of the event's number. */
 const uint8_t ofa_completion_opcodes[16] = {
     [IT_DTO_SEND_CMPL_EVENT & 15] = IBV_WC_SEND,
     [IT_DTO_RC_RECV_CMPL_EVENT & 15] = IBV_WC_RECV,
@@ -62,7 +62,7 @@ static void add_immediate(uint64_t value, struct ibv_wc *wc)
     }
 }
 
-/* The key that the peer has taken back. */
+/* Adds the key that the peer has invalidated. */
 static void add_invalidated(it_handle_t handle, struct ibv_wc *wc)
 {
     it_handle_type_enum_t type;
@@ -78,7 +78,7 @@ static void add_invalidated(it_handle_t handle, struct ibv_wc *wc)
 
 #define TERMINATE_TOO_LONG 0x11205 /* DDP, untagged: the message does not fit the receive */
 
-/* What the Terminate of the peer tells beyond the status of IT-API. */
+/* Refines the status by the peer's Terminate. */
 static void refine(it_ep_handle_t ep, struct ibv_wc *wc)
 {
     struct itx_mpa_info info = {.size = sizeof(info)};
@@ -90,7 +90,7 @@ static void refine(it_ep_handle_t ep, struct ibv_wc *wc)
         wc->status = IBV_WC_REM_INV_REQ_ERR;
 }
 
-/* A failure; "wc" is filled for a success. */
+/* Adds a failure to wc, which is filled for a success. */
 static void add_failure(const it_dto_cmpl_event_t *dto, struct ibv_wc *wc, struct ofa_qp *qp)
 {
     bool request = wc->opcode != IBV_WC_RECV;
@@ -101,7 +101,7 @@ static void add_failure(const it_dto_cmpl_event_t *dto, struct ibv_wc *wc, struc
     if (wc->status == IBV_WC_REM_OP_ERR || wc->status == IBV_WC_REM_ACCESS_ERR)
         refine(dto->ep, wc);
     if (ofa_park_wants(wc, qp)) {
-        /* An unreliable queue pair does not hear of a peer that has gone. */
+        /* An unreliable queue pair does not notice that its peer is gone. */
         if (request && qp->base.qp_type == IBV_QPT_UC)
             wc->status = IBV_WC_SUCCESS;
     } else if (request || wc->status != IBV_WC_WR_FLUSH_ERR) {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Events of IT-API become work completions. */
+/* Converting events of IT-API to work completions. */
 #ifndef ITAPI_ULP_OFA_QUEUE_OFA_COMPLETION_H
 #define ITAPI_ULP_OFA_QUEUE_OFA_COMPLETION_H
 
 #include "object/ofa_object.h"
 
-/* By the low bits of the event's number. */
+/* Indexed by the low bits of the event's number. */
 extern const uint8_t ofa_completion_opcodes[16];
 
-/* Failures, receives with more than data, windows; "wc" is filled for a success. */
+/* Completes wc, filled for a success, for failures, windows and receives with more than data. */
 void ofa_completion_special(const it_event_t *event, struct ibv_wc *wc, struct ofa_qp *qp);
 
-/* Whose it is; NULL: of a queue pair that is gone, and wc is not filled. */
+/* Fills wc and returns the queue pair; NULL: it was destroyed, and wc is not filled. */
 static inline struct ofa_qp *ofa_completion_of(const it_event_t *event, struct ibv_wc *wc)
 {
     const it_dto_cmpl_event_t *dto = &event->dto_cmpl;

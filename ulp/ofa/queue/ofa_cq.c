@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Completion queues: making, resizing and destroying them. */
+/* Completion queues: creating, resizing and destroying them. */
 #include "memory/ofa_adapter.h"
 #include "queue/ofa_queue.h"
 #include "support/ofa_log.h"
@@ -114,7 +114,7 @@ static bool is_cq(const void *item, const void *key)
     return item == key;
 }
 
-/* Events that nobody has read are gone; those that were read have to be acknowledged. */
+/* Drops unread events and waits until the others are acknowledged. */
 static void wait_for_acknowledgements(struct ofa_cq *cq)
 {
     struct ofa_channel *channel = (struct ofa_channel *)(void *)cq->base.channel;
@@ -123,7 +123,7 @@ static void wait_for_acknowledgements(struct ofa_cq *cq)
         while (ofa_fifo_remove(&channel->fifo, is_cq, cq)) {
         }
     (void)pthread_mutex_lock(&cq->base.mutex);
-    /* Some programs acknowledge more than they have read. */
+    /* Signed: some programs acknowledge more events than they have read. */
     while ((int32_t)(cq->base.comp_events_completed - cq->delivered) < 0)
         (void)pthread_cond_wait(&cq->base.cond, &cq->base.mutex);
     (void)pthread_mutex_unlock(&cq->base.mutex);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Extended polling: one completion at a time, its members by functions. */
+/* Extended polling: one completion at a time, with functions that return its members. */
 #include "queue/ofa_queue.h"
 
 #include <errno.h>

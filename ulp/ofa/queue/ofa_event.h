@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Asynchronous events, on their way to the program. */
+/* Raising asynchronous events for the program. */
 #ifndef ITAPI_ULP_OFA_QUEUE_OFA_EVENT_H
 #define ITAPI_ULP_OFA_QUEUE_OFA_EVENT_H
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Immediate data of verbs has 32 bits, an immediate value of IT-API 64. The others tell the
- * receiver what its completion of an RDMA Write with immediate data has to say: that it was one,
- * and how long.
+ * Immediate data of verbs have 32 bits, an immediate value of IT-API 64. The upper half tells the
+ * receiver's completion whether the message was an RDMA Write with immediate data, and its length.
  */
 #ifndef ITAPI_ULP_OFA_QUEUE_OFA_IMMEDIATE_H
 #define ITAPI_ULP_OFA_QUEUE_OFA_IMMEDIATE_H
@@ -12,7 +11,7 @@
 
 #define OFA_IMMEDIATE_WRITE (UINT64_C(1) << 63)
 
-/* "data" in host byte order; "length" is below 2^31. */
+/* data is in host byte order; length is below 2^31. */
 static inline uint64_t ofa_immediate_of_write(uint32_t data, uint32_t length)
 {
     return OFA_IMMEDIATE_WRITE | (uint64_t)(length & 0x7fffffffu) << 32 | data;

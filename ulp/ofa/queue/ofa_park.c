@@ -9,7 +9,7 @@
 
 /* ---- Time limits ---------------------------------------------------------------------------- */
 
-/* As InfiniBand counts: 4.096 us << timeout for each try. UINT64_MAX: never. */
+/* Returns the time limit of InfiniBand: 4.096 us << timeout for each try. UINT64_MAX: none. */
 static uint64_t time_limit_ns(const struct ofa_qp *qp)
 {
     uint64_t timeout = qp->attr.timeout;
@@ -23,7 +23,7 @@ static bool is_request(const struct ofa_completion *completion)
     return completion->wc.opcode != IBV_WC_RECV;
 }
 
-/* The first request of a queue pair that is parked starts its clock. */
+/* Starts the time limit of a queue pair with its first parked request. */
 static void start_clock(struct ofa_qp *qp)
 {
     uint64_t limit = time_limit_ns(qp);
@@ -51,7 +51,10 @@ void ofa_park_end(struct ofa_qp *qp)
         ofa_timer_set(&qp->recv_cq->look, ofa_clock_ns());
 }
 
-/* A receive that is flushed may be so by a request that has failed, and that nobody polls for. */
+/*
+ * Looks at the send CQ for a failed request that the program does not poll for: it flushed
+ * receives.
+ */
 static void ask_for_failure(struct ofa_qp *qp)
 {
     if (qp->recv_cq != qp->send_cq)
@@ -71,7 +74,7 @@ void ofa_park_locked(struct ofa_cq *cq, const struct ofa_completion *completion)
         struct ofa_completion *parked = realloc(cq->parked, room * sizeof(*parked));
 
         if (!parked) {
-            /* Too early rather than never. */
+            /* Without memory, the completion is reported too early. */
             (void)ofa_stash_push_locked(cq, completion);
             return;
         }
@@ -81,7 +84,7 @@ void ofa_park_locked(struct ofa_cq *cq, const struct ofa_completion *completion)
     cq->parked[cq->parked_count++] = *completion;
 }
 
-/* A request whose time is over takes its queue pair to ERR, and so all that is behind it. */
+/* Fails requests whose time is over, and moves their queue pairs to ERR. */
 static void fail_those_that_are_over(struct ofa_cq *cq)
 {
     for (uint32_t i = 0; i < cq->parked_count; i++) {
@@ -94,7 +97,7 @@ static void fail_those_that_are_over(struct ofa_cq *cq)
     }
 }
 
-/* Of one kind, what need not wait any more. */
+/* Unparks the completions of one kind that need not wait any more. */
 static bool unpark_kind(struct ofa_cq *cq, bool requests)
 {
     uint32_t kept = 0;
@@ -112,7 +115,7 @@ static bool unpark_kind(struct ofa_cq *cq, bool requests)
     return any;
 }
 
-/* The request that takes the queue pair to ERR completes before all that is flushed by that. */
+/* Unparks requests first: the failed one completes before the work that it flushes. */
 bool ofa_unpark_locked(struct ofa_cq *cq)
 {
     bool any;

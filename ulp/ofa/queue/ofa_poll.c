@@ -9,13 +9,15 @@
 #include <errno.h>
 #include <sched.h>
 
-#define IDLE_POLLS  512 /* in vain, before others have a turn: some 50 microseconds */
+#define IDLE_POLLS  512 /* empty polls before a yield: some 50 microseconds */
 #define IDLE_PERIOD 8
-#define BATCH       16 /* completions that are taken from the SEVD at once */
+#define BATCH       16 /* completions dequeued from the SEVD at once */
 
 /* ---- Taking completions --------------------------------------------------------------------- */
 
-/* Whose the completion is; NULL: of a queue pair that is gone, or it has to wait. */
+/*
+ * Converts an event. Returns its queue pair; NULL: it was destroyed, or the completion is parked.
+ */
 static inline struct ofa_qp *translate_locked(struct ofa_cq *cq, const it_event_t *event,
                                               struct ibv_wc *wc)
 {
@@ -27,7 +29,7 @@ static inline struct ofa_qp *translate_locked(struct ofa_cq *cq, const it_event_
     return NULL;
 }
 
-/* From the SEVD, at most BATCH. */
+/* Takes at most BATCH completions from the SEVD. */
 static OFA_INLINE uint32_t take_batch_locked(struct ofa_cq *cq, uint32_t room, struct ibv_wc *wc)
 {
     it_event_t events[BATCH];
@@ -56,7 +58,7 @@ static __attribute__((noinline)) uint32_t take_more_locked(struct ofa_cq *cq, ui
     return taken;
 }
 
-/* What is kept in this layer. */
+/* Takes completions that this layer keeps. */
 static __attribute__((noinline)) uint32_t take_kept_locked(struct ofa_cq *cq, uint32_t room,
                                                            struct ibv_wc *wc)
 {
@@ -66,8 +68,8 @@ static __attribute__((noinline)) uint32_t take_kept_locked(struct ofa_cq *cq, ui
 }
 
 /*
- * A program that polls in vain for long may keep its peer from the processor: on a small machine
- * both have the same. With ofa_cq.lock; true: let others have a turn.
+ * With ofa_cq.lock. Returns true if the thread should yield: after many empty polls, since on a
+ * small machine the peer may need the same processor.
  */
 static bool is_idle_locked(struct ofa_cq *cq, uint32_t taken)
 {
@@ -122,8 +124,8 @@ int ofa_poll_cq(struct ibv_cq *base, int num_entries, struct ibv_wc *wc)
 }
 
 /*
- * All that is in the SEVD goes to the stash; true if there was something that the program waits
- * for. Which successes are solicited only the SEVD knows: its callback tells of those.
+ * Moves all completions from the SEVD to the stash. Returns true if the program waits for one of
+ * them. Only the SEVD knows which successes are solicited: its callback reports those.
  */
 static bool gather_locked(struct ofa_cq *cq)
 {
@@ -159,8 +161,8 @@ static int arm(const struct ofa_cq *cq, enum ofa_arming armed)
 }
 
 /*
- * On the IA's thread: a completion that the SEVD was armed for has come. It has its event even if
- * it was polled meanwhile, but not if it is parked: then the SEVD has to tell of another one.
+ * Runs on the IA's thread when the armed SEVD has a completion. The program gets an event even if
+ * it has polled the completion already, but not if it is parked: then the SEVD is armed again.
  */
 static void on_completion(it_evd_handle_t evd, void *argument)
 {

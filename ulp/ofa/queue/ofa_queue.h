@@ -5,7 +5,7 @@
 
 #include "object/ofa_object.h"
 
-/* ---- What the table of a context takes ------------------------------------------------------ */
+/* ---- Functions for the table of a context --------------------------------------------------- */
 
 int ofa_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 int ofa_req_notify_cq(struct ibv_cq *cq, int solicited_only);
@@ -13,25 +13,25 @@ struct ibv_cq_ex *ofa_create_cq_ex(struct ibv_context *context, struct ibv_cq_in
 
 /* ---- Completions ---------------------------------------------------------------------------- */
 
-/* Takes up to "room" completions, at least 1, oldest first; returns how many. */
+/* Takes up to `room` (at least 1) completions, oldest first. Returns their number. */
 uint32_t ofa_cq_take(struct ofa_cq *cq, uint32_t room, struct ibv_wc *wc);
 
 /*
- * Completes a request of the layer's own: behind all that is there, with an event if the CQ is
- * armed for such a one.
+ * Adds a completion of this layer behind all others. Raises an event if the CQ is armed for such a
+ * completion.
  */
 void ofa_cq_complete(struct ofa_cq *cq, const struct ofa_completion *completion, bool solicited);
 
-/* Whether its program may be asleep until there is a completion. */
+/* Returns true if the program may be asleep until there is a completion. */
 bool ofa_cq_is_armed(struct ofa_cq *cq);
 
-/* Looks for completions, for the sake of an event: after a queue pair has come to ERR. */
+/* Looks for completions that need an event, after a queue pair has entered ERR. */
 void ofa_cq_look(struct ofa_cq *cq);
 
-/* Forgets the completions of a queue pair, whose EP is gone. */
+/* Drops the completions of a queue pair whose EP was freed or cleared. */
 void ofa_cq_forget(struct ofa_cq *cq, const struct ofa_qp *qp);
 
-/* Gives a CQ its functions for extended polling. */
+/* Sets the CQ's functions for extended polling. */
 void ofa_cq_ex_init(struct ofa_cq *cq, uint64_t wc_flags);
 
 #endif /* ITAPI_ULP_OFA_QUEUE_OFA_QUEUE_H */

@@ -22,7 +22,9 @@ bool rs_nonblocking(const struct rsock *rs, int flags)
     return (rs->flags & O_NONBLOCK) || (flags & MSG_DONTWAIT);
 }
 
-/* Neither end needs Reads; one lets a peer on iWARP begin with its own. */
+/*
+ * Fills the parameters. Neither end uses Reads, but an iWARP peer may open the connection with one.
+ */
 static void fill_parameters(struct rdma_conn_param *param, unsigned char hello[RS_HELLO_BYTES])
 {
     memset(param, 0, sizeof(*param));
@@ -37,7 +39,7 @@ static void fill_parameters(struct rdma_conn_param *param, unsigned char hello[R
 
 /* ---- The active side ------------------------------------------------------------------------ */
 
-/* Each step of resolving tells at once how it went. */
+/* Gets the event of a step of resolving, which comes at once. Returns its errno or 0. */
 static int take_answer(struct rsock *rs)
 {
     struct rdma_cm_event *event;
@@ -134,7 +136,7 @@ int rconnect(int socket, const struct sockaddr *addr, socklen_t addrlen)
 
 /* ---- The passive side ----------------------------------------------------------------------- */
 
-/* An id of its own for a request, with buffers and what the peer has said. Returns 0 or errno. */
+/* Sets up a new rsocket for a request: its channel, buffers and the peer's data. 0 or errno. */
 static int equip(struct rsock *rs, struct rdma_cm_event *event)
 {
     rs->id = event->id;
@@ -158,7 +160,7 @@ static int answer(struct rsock *rs)
     return rdma_accept(rs->id, &param) == 0 ? 0 : errno;
 }
 
-/* NULL: the request came to nothing, which is the peer's business alone; or *error. */
+/* Accepts a request. Returns the new rsocket; NULL: the request has failed, or *error is set. */
 static struct rsock *take_request(struct rsock *listener, struct rdma_cm_event *event, int *error)
 {
     struct rsock *rs = rs_new(SOCK_STREAM, listener->option);
@@ -196,8 +198,8 @@ static struct rsock *accept_next(struct rsock *listener, int *error)
 }
 
 /*
- * Does not wait until the connection is established: a peer that is slow with it would keep others
- * out. Whoever reads or writes first waits.
+ * Does not wait until the connection is established, since a slow peer would delay others. The
+ * first read or write waits.
  */
 int raccept(int socket, struct sockaddr *addr, socklen_t *addrlen)
 {
@@ -231,7 +233,7 @@ static void on_event(struct rsock *rs, const struct rdma_cm_event *event)
             (void)rdma_disconnect(rs->id);
             return;
         }
-        /* What the peer has sent may have come first, and have ended it. */
+        /* The peer's messages may have arrived before, and ended the connection. */
         if (rs->state == RS_CONNECTING || rs->state == RS_ACCEPTING)
             rs->state = RS_CONNECTED;
         return;
@@ -243,10 +245,10 @@ static void on_event(struct rsock *rs, const struct rdma_cm_event *event)
         return;
     case RDMA_CM_EVENT_CONNECT_ERROR:
     case RDMA_CM_EVENT_DISCONNECTED:
-        /* Not in good order: there the peer says that it ends, and the state is another. */
+        /* The peer has not announced the end, or the state would be RS_OVER. */
         if (rs->state != RS_OVER)
             rs_fail(rs, ECONNRESET);
-        (void)rdma_disconnect(rs->id); /* completions wake those who do not wait for this event */
+        (void)rdma_disconnect(rs->id); /* its completions wake threads that wait in the CQ */
         return;
     default:
         return;

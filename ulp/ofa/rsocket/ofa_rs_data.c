@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Sending and receiving. All calls come down to rsendmsg and rrecvmsg. */
+/* Sending and receiving. All calls use rsendmsg and rrecvmsg. */
 #include "rsocket/ofa_rsocket.h"
 
 #include <errno.h>
@@ -22,8 +22,8 @@ static uint32_t least(uint64_t a, uint64_t b)
 
 struct cursor {
     const struct iovec *iov;
-    size_t offset; /* in the first */
-    size_t left;   /* in all */
+    size_t offset; /* in the first iovec */
+    size_t left;   /* octets left in all iovecs */
 };
 
 static int start(struct cursor *cursor, const struct msghdr *msg)
@@ -39,7 +39,7 @@ static int start(struct cursor *cursor, const struct msghdr *msg)
     return 0;
 }
 
-/* Copies to the program's memory, or from there. */
+/* Copies to or from the program's memory. */
 static void copy(struct cursor *cursor, unsigned char *ours, size_t length, bool to_program)
 {
     while (length > 0) {
@@ -154,7 +154,7 @@ ssize_t rwritev(int socket, const struct iovec *iov, int iovcnt)
 
 /* ---- Receiving ------------------------------------------------------------------------------ */
 
-/* Copies what is there. */
+/* Copies the octets that have arrived. */
 static void take_ready(struct rsock *rs, struct cursor *cursor, bool peek)
 {
     uint32_t size = (uint32_t)rs->option[RS_RCVBUF];

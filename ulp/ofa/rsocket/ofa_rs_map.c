@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Memory that the peer writes by an offset: riomap, riounmap, riowrite. */
+/* Memory that the peer can write to at an offset: riomap, riounmap, riowrite. */
 #include "rsocket/ofa_rsocket.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@ struct rs_map {
     struct rs_map *next;
     struct ibv_mr *mr;
     uint64_t offset;
-    uint32_t index; /* of its place at the peer, or ONLY_HERE */
+    uint32_t index; /* of its place at the peer; or ONLY_HERE */
     bool told;
 };
 
@@ -71,7 +71,7 @@ off_t riomap(int socket, void *buf, size_t len, int prot, int flags, off_t offse
         return fail(EINVAL);
     map.offset = offset == -1 ? (uintptr_t)buf : (uint64_t)offset;
     (void)pthread_mutex_lock(&rs->lock);
-    rs_progress(rs); /* which may find that the connection is there */
+    rs_progress(rs); /* may find that the connection is established */
     if (write)
         map.index = free_index(rs);
     if (rs->state != RS_ACCEPTING && rs->state != RS_CONNECTED)
@@ -157,7 +157,7 @@ int rs_send_maps(struct rsock *rs, bool nonblocking)
 
 /* ---- Writing -------------------------------------------------------------------------------- */
 
-/* False: the peer has mapped nothing there. The peer may change its mappings at any time. */
+/* Finds the peer's mapping of an offset, which the peer may change at any time. False: none. */
 static bool find_mapping(const struct rsock *rs, uint64_t offset, struct rs_mapping *found)
 {
     for (int i = 0; i < rs->option[RS_IOMAPSIZE]; i++) {
@@ -172,7 +172,7 @@ static bool find_mapping(const struct rsock *rs, uint64_t offset, struct rs_mapp
     return false;
 }
 
-/* One part, from the ring. */
+/* Writes one part from the ring. Returns 0 or errno. */
 static int write_part(struct rsock *rs, const void *from, uint64_t left, uint64_t offset,
                       uint32_t *done)
 {

@@ -15,10 +15,10 @@
 
 enum kind {
     SWITCH,
-    LINGER,  /* a struct linger, of which the switch is kept */
-    BUFFER,  /* bytes: twice of what is asked for, as it is with sockets */
+    LINGER,  /* a struct linger; only l_onoff is kept */
+    BUFFER,  /* bytes; doubled, as with sockets */
     SECONDS, /* at least 1 */
-    SIZE     /* of queues: only before the connection is made */
+    SIZE     /* of a queue; only before the connection */
 };
 
 static const struct option {
@@ -106,7 +106,7 @@ static int set_option(struct rsock *rs, const struct option *option, const void 
     if (option->kind == SIZE && rs->state >= RS_CONNECTING)
         return EINVAL;
     if (option->kind == BUFFER && rs->send_ring)
-        return 0; /* too late, which sockets do not mind */
+        return 0; /* too late; sockets report no error either */
     if (option->kind == BUFFER && number > 0 && number <= option->most / 2)
         number *= 2;
     if (option == &options[RS_REUSEADDR] &&
@@ -128,7 +128,7 @@ int rsetsockopt(int socket, int level, int optname, const void *optval, socklen_
     if (rs->type == SOCK_DGRAM && level != SOL_RDMA)
         return setsockopt(socket, level, optname, optval, optlen);
     if (level == SOL_RDMA && optname == RDMA_ROUTE)
-        return 0; /* there is one route: that of the address */
+        return 0; /* the address decides the route */
     if (!option)
         return result(ENOTSUP);
     (void)pthread_mutex_lock(&rs->lock);

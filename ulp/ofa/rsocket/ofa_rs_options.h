@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Options of rsockets: each is a number. */
+/* Options of rsockets. Each is a number. */
 #ifndef ITAPI_ULP_OFA_RSOCKET_OFA_RS_OPTIONS_H
 #define ITAPI_ULP_OFA_RSOCKET_OFA_RS_OPTIONS_H
 
@@ -23,7 +23,7 @@ enum rs_option {
     RS_OPTIONS
 };
 
-/* As the files in /etc/rdma/rsocket have it, or as usual. */
+/* Sets the values of the files in /etc/rdma/rsocket, or the defaults. */
 void rs_default_options(int option[RS_OPTIONS]);
 
 #endif /* ITAPI_ULP_OFA_RSOCKET_OFA_RS_OPTIONS_H */

@@ -9,7 +9,7 @@
 #include <sys/select.h>
 #include <time.h>
 
-/* A stream has two: its event channel and its completion channel. */
+/* A stream polls two descriptors: its event channel and its completion channel. */
 #define REAL_PER_FD 2
 
 /* ---- One rsocket ---------------------------------------------------------------------------- */
@@ -26,7 +26,7 @@ static short state_of(const struct rsock *rs, short wanted)
         found = (rs_can_receive(rs) ? POLLIN : 0) | (rs_can_send(rs) ? POLLOUT : 0);
         break;
     case RS_OVER:
-        /* Programs give up at POLLHUP: what has arrived is read first. */
+        /* Programs stop at POLLHUP, so it is reported after the data were read. */
         return (short)((unsigned)(wanted & POLLIN) | (rs->ready == 0 ? POLLHUP : 0));
     case RS_FAILED:
         return (short)((unsigned)(wanted & (POLLIN | POLLOUT)) | POLLERR);
@@ -40,7 +40,7 @@ static short state_of(const struct rsock *rs, short wanted)
     return (short)(found & (unsigned)wanted);
 }
 
-/* What the rsocket is ready for. "arm": if for nothing, its CQ will tell. */
+/* Returns the events that the rsocket is ready for. arm: if there are none, arms its CQ. */
 static short look(struct rsock *rs, short wanted, bool arm)
 {
     short found;
@@ -71,7 +71,7 @@ struct round {
     bool sleeps;
 };
 
-/* Gives how many are ready. */
+/* Prepares a poll. Returns the number of rsockets that are ready already. */
 static int prepare(struct round *round)
 {
     int ready = 0;
@@ -98,8 +98,8 @@ static int prepare(struct round *round)
 }
 
 /*
- * Takes events, and gives how many are ready now. An event that others sleep for is left to the
- * last of them: it wakes them all.
+ * Takes events and returns how many descriptors are ready. If several threads sleep for an event,
+ * the last one takes it, so that it wakes all of them.
  */
 static int collect(struct round *round)
 {
@@ -203,7 +203,7 @@ static nfds_t from_sets(int nfds, const fd_set *readfds, const fd_set *writefds,
     return count;
 }
 
-/* Leaves the descriptor in the set if an event says so. */
+/* Keeps the descriptor in the set if it is ready. */
 static int keep(int fd, fd_set *set, bool ready)
 {
     if (!is_in(fd, set))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Work requests of streams. */
+/* Posting work requests of streams. */
 #include "rsocket/ofa_rsocket.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@ int rs_post_receive(struct rsock *rs, uint32_t index)
     return ibv_post_recv(rs->id->qp, &request, &bad);
 }
 
-/* A message is never silent: its completion gives back what it and its Write have taken. */
+/* A message is always signaled: its completion frees the resources of it and its Write. */
 static void fill_message(struct ibv_send_wr *request, struct ibv_sge *segment,
                          const uint32_t *message, uint32_t tag)
 {

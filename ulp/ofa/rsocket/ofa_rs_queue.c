@@ -8,9 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A message of a Write and its Send; controls that write take two requests, too. */
+/* A Write and its Send. Some control messages write, too. */
 #define REQUESTS_PER_MESSAGE 2u
-/* The peer's controls need a receive and no credit. It can have few under way (see rs_give). */
+/*
+ * Control messages of the peer need a receive but no credit; few can be on the way: give_credits.
+ */
 #define SPARE_RECEIVES (RS_CONTROLS * 2)
 
 static uint32_t receives_of(const struct rsock *rs)
@@ -37,7 +39,7 @@ static void *allocate(size_t bytes)
     return memory;
 }
 
-/* What the peer may write is apart from what only this end uses. */
+/* Allocates memory. What the peer may write to is separate from the memory of this end. */
 static int create_memory(struct rsock *rs)
 {
     size_t send = (size_t)rs->option[RS_SNDBUF];
@@ -136,7 +138,7 @@ void rs_destroy_queue(struct rsock *rs)
     free(rs->receive_ring);
 }
 
-/* ---- What the ends tell each other ---------------------------------------------------------- */
+/* ---- Private data --------------------------------------------------------------------------- */
 
 void rs_describe(const struct rsock *rs, unsigned char data[RS_HELLO_BYTES])
 {

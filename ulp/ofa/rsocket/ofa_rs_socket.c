@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Making rsockets, their addresses, and their end. */
+/* Creating and closing rsockets; their addresses. */
 #include "rsocket/ofa_rsocket.h"
 #include "support/ofa_log.h"
 #include "support/ofa_port.h"
@@ -14,7 +14,7 @@ static int fail(int error)
     return -1;
 }
 
-/* ---- Making --------------------------------------------------------------------------------- */
+/* ---- Creating ------------------------------------------------------------------------------- */
 
 static int open_stream(struct rsock *rs, int domain)
 {
@@ -164,7 +164,9 @@ static bool is_all_sent(const struct rsock *rs)
            rs->state != RS_CONNECTED;
 }
 
-/* Closes the directions, and gives what the peer is to hear; false: nothing. */
+/*
+ * Closes the directions. Sets *control to the message for the peer; returns false if none is due.
+ */
 static bool close_directions(struct rsock *rs, int how, enum rs_control *control)
 {
     bool was_writable = rs->writable;
@@ -177,7 +179,7 @@ static bool close_directions(struct rsock *rs, int how, enum rs_control *control
     return !rs->writable && (was_writable || !rs->readable);
 }
 
-/* In good order: the peer hears of it, and what was sent before has arrived. */
+/* Shuts down in order: sends the data before, then tells the peer. Returns 0 or errno. */
 static int shut_down(struct rsock *rs, int how)
 {
     enum rs_control control;

@@ -8,7 +8,7 @@
 
 #define POLL_BATCH 16
 #define CHUNK_MAX  65536u
-#define CLOSE_MS   3000 /* in which the peer takes something */
+#define CLOSE_MS   3000 /* time without progress before a close gives up */
 
 void rs_fail(struct rsock *rs, int error)
 {
@@ -19,8 +19,8 @@ void rs_fail(struct rsock *rs, int error)
 /* ---- Messages of the peer ------------------------------------------------------------------- */
 
 /*
- * The peer has written into one of the places that say where this end may write. The length is
- * written last; a place that has been taken over has none.
+ * Takes over a span that the peer has written: memory that this end may write to. The length is
+ * written last; 0 means that the span was taken over.
  */
 static void load_span(struct rsock *rs)
 {
@@ -88,7 +88,7 @@ static void on_received(struct rsock *rs, const struct ibv_wc *wc)
     uint32_t index = (uint32_t)wc->wr_id;
 
     if (wc->status != IBV_WC_SUCCESS)
-        return; /* flushed; an event of rdma_cm tells why */
+        return; /* flushed; an rdma_cm event has the reason */
     if (wc->byte_len != sizeof(uint32_t)) {
         rs_fail(rs, EPROTO);
         return;
@@ -134,7 +134,7 @@ static void poll_cq(struct rsock *rs)
     do {
         count = ibv_poll_cq(rs->cq, POLL_BATCH, wc);
         for (int i = 0; i < count; i++) {
-            /* The opcode of a failed request says nothing, and nothing follows from it. */
+            /* The opcode of a failed request is undefined, and is not used. */
             if (wc[i].status == IBV_WC_SUCCESS && (wc[i].opcode & IBV_WC_RECV))
                 on_received(rs, &wc[i]);
             else
@@ -168,8 +168,8 @@ static void give_span(struct rsock *rs, uint32_t message)
 }
 
 /*
- * Half the receives, or half the buffer, at a time. So a peer cannot have more messages of this
- * kind under way than it has caused.
+ * Gives credits when half of the receives or half of the buffer is free. So the number of credit
+ * messages on the way is bounded by the peer's own messages.
  */
 static void give_credits(struct rsock *rs)
 {
@@ -193,7 +193,7 @@ void rs_progress(struct rsock *rs)
     if (rs->cq)
         poll_cq(rs);
     give_credits(rs);
-    /* What arrived before the end counts. */
+    /* Data that arrived before the end of the connection are processed first. */
     if (rs->state != RS_LISTENING && rs_has_events(rs)) {
         if (rs->cq)
             poll_cq(rs);
@@ -229,8 +229,8 @@ void rs_take_cq_event(struct rsock *rs)
 }
 
 /*
- * A peer that has vanished is found by sending it something. One that takes nothing does not keep
- * this end from closing.
+ * Returns the time to sleep before a keepalive, which finds a peer that has vanished, or before a
+ * close gives up on a peer that takes no data.
  */
 static int idle_ms(const struct rsock *rs)
 {
@@ -241,7 +241,7 @@ static int idle_ms(const struct rsock *rs)
     return rs->option[RS_KEEPIDLE] * 1000;
 }
 
-/* One thread sleeps, for all; the others wait for it to wake. Returns 0 or errno. */
+/* One thread sleeps for all; the others wait until it wakes. Returns 0 or errno. */
 static int sleep_once(struct rsock *rs)
 {
     struct pollfd fds[] = {

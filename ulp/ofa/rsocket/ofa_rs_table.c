@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which descriptors are rsockets. */
+/* The table of rsockets, by descriptor. */
 #include "rsocket/ofa_rsocket.h"
 
 #include <errno.h>

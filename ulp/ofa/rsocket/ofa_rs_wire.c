@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define VERSION       1
-#define FLAG_BIG      1 /* the order of bytes of this host */
+#define FLAG_BIG      1 /* set on big-endian hosts */
 #define FLAG_MAPPINGS 2
 #define SPANS_MAX     1024u
 
@@ -57,7 +57,7 @@ void rs_hello_encode(const struct rs_hello *hello, unsigned char data[RS_HELLO_B
     put_span(data + AT_DATA, &hello->data);
 }
 
-/* Above 128, the other 7 bits count by 256. */
+/* Decodes the number of mappings: above 128, the lower 7 bits count units of 256. */
 static uint32_t scaled(unsigned char value)
 {
     return value <= RS_MAPPINGS_MAX ? value : (value & 0x7fu) << 8;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * rsockets: streams over RDMA Writes, in the wire format of rdma-core for devices of iWARP. Each
- * end says where the other may write; each Write is followed by a Send of 4 bytes that tells how
- * many bytes it has brought. Rooms that are read, and receives that are posted again, are given
- * back by a message of the same form (ofa_rs_wire.h).
+ * rsockets: streams over RDMA Writes, in rdma-core's wire format for iWARP devices. Each end
+ * advertises memory that the other may write to. Each Write is followed by a Send of 4 bytes with
+ * the number of bytes written. Another message of 4 bytes returns memory that was read and receives
+ * that were posted again (ofa_rs_wire.h).
  *
- * The number of a stream is the descriptor of its event channel. Datagram rsockets are sockets of
- * UDP, on which uiwarp's datagrams are carried anyway.
+ * The descriptor of a stream is that of its event channel. Datagram rsockets are UDP sockets, which
+ * also carry uiwarp's datagrams.
  */
 #ifndef ITAPI_ULP_OFA_RSOCKET_OFA_RSOCKET_H
 #define ITAPI_ULP_OFA_RSOCKET_OFA_RSOCKET_H
@@ -21,9 +21,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RS_CONTROLS 4u    /* messages that may be under way besides those of data */
-#define RS_SPANS    2u    /* rooms that the peer may have: the halves of the buffer */
-#define RS_LEAST    2048u /* bytes of room for which a sender wakes */
+#define RS_CONTROLS 4u    /* control messages that may be on the way */
+#define RS_SPANS    2u    /* memory advertised to the peer: the halves of the buffer */
+#define RS_LEAST    2048u /* bytes of room that wake a sender */
 
 enum rs_state {
     RS_IDLE,
@@ -32,11 +32,11 @@ enum rs_state {
     RS_CONNECTING,
     RS_ACCEPTING,
     RS_CONNECTED,
-    RS_OVER,  /* in good order */
-    RS_FAILED /* "error" says why */
+    RS_OVER,  /* ended in order */
+    RS_FAILED /* .error has the reason */
 };
 
-/* What the peer writes into. Its addresses and keys are those of the peer's memory. */
+/* The memory in which the peer advertises its own memory: its addresses and keys. */
 struct rs_target {
     struct rs_span spans[RS_SPANS];
     struct rs_mapping mappings[];
@@ -46,15 +46,15 @@ struct rs_map;
 
 struct rsock {
     int fd;
-    int type; /* SOCK_DGRAM: the descriptor is all there is */
+    int type; /* SOCK_DGRAM: only .fd is used */
 
     pthread_mutex_t lock;   /* guards all that follows */
-    pthread_cond_t changed; /* the thread that sleeps has woken */
-    bool sleeping;          /* a thread is in poll, for all that wait */
-    unsigned pollers;       /* threads in rpoll: the CQ's event is the last one's to take */
-    bool armed;             /* the CQ */
+    pthread_cond_t changed; /* signaled when the sleeping thread wakes */
+    bool sleeping;          /* a thread is in poll for all waiting threads */
+    unsigned pollers;       /* threads in rpoll; the last one takes the CQ's event */
+    bool armed;             /* the CQ is armed */
     enum rs_state state;
-    bool readable; /* neither end has ended this direction */
+    bool readable; /* neither end has shut down this direction */
     bool writable;
     bool closing;
     int error;
@@ -65,17 +65,17 @@ struct rsock {
     struct rdma_cm_id *id;
     struct ibv_comp_channel *events;
     struct ibv_cq *cq;
-    struct ibv_mr *own_mr;    /* send_ring and messages */
-    struct ibv_mr *target_mr; /* receive_ring and target */
+    struct ibv_mr *own_mr;    /* of send_ring and messages */
+    struct ibv_mr *target_mr; /* of receive_ring and target */
 
     unsigned char *send_ring;
     uint32_t send_offset;
     uint32_t send_room;
-    uint32_t requests_left; /* of the send queue, without those for controls */
+    uint32_t requests_left; /* in the send queue, without those for control messages */
     uint32_t controls_left;
     uint16_t sent;                 /* messages that need a credit */
-    uint16_t sent_limit;           /* the credits, as a number of messages since the beginning */
-    struct rs_span span[RS_SPANS]; /* room at the peer */
+    uint16_t sent_limit;           /* credits: value of .sent that may be reached */
+    struct rs_span span[RS_SPANS]; /* memory of the peer to write to */
     unsigned span_used;
     unsigned span_expected;
 
@@ -87,7 +87,7 @@ struct rsock {
     uint32_t freed;   /* bytes that can be granted again */
     uint32_t grant_offset;
     uint16_t received; /* messages that needed a credit */
-    uint16_t credited; /* "received" when credits were given last */
+    uint16_t credited; /* .received when credits were last given */
     unsigned peer_span;
 
     struct rs_target *target;
@@ -101,26 +101,29 @@ struct rsock {
 
 /* ---- Table ---------------------------------------------------------------------------------- */
 
-/* NULL: the descriptor is none of an rsocket, and errno is EBADF. */
+/* Returns the rsocket; NULL with EBADF: the descriptor is none. */
 struct rsock *rs_find(int fd);
 
-/* A stream without a channel, or a datagram socket; in no table. NULL: out of memory. */
+/* Creates a stream without a channel, or a datagram socket; not in the table. NULL: no memory. */
 struct rsock *rs_new(int type, const int option[RS_OPTIONS]);
 
-/* Under its descriptor. Returns 0 or errno. */
+/* Enters the rsocket in the table under its descriptor. Returns 0 or errno. */
 int rs_enter(struct rsock *rs);
 
-/* Out of the table, with all that it has. */
+/* Removes the rsocket from the table and frees it with all its objects. */
 void rs_delete(struct rsock *rs);
 
 /* ---- Connections ---------------------------------------------------------------------------- */
 
-/* Queue pair, buffers and receives. 0 or errno. With the lock, as all that follows. */
+/*
+ * Creates queue pair and buffers, and posts receives. Returns 0 or errno. With the lock, like all
+ * functions below.
+ */
 int rs_create_queue(struct rsock *rs);
 void rs_destroy_queue(struct rsock *rs);
 
 void rs_describe(const struct rsock *rs, unsigned char data[RS_HELLO_BYTES]);
-/* 0 or errno: what the peer has sent is none of an rsocket. */
+/* Takes over the peer's private data. Returns 0, or errno if they are not those of an rsocket. */
 int rs_learn(struct rsock *rs, const void *data, size_t length);
 
 /* Events of rdma_cm. */
@@ -133,9 +136,9 @@ void rs_take_events(struct rsock *rs);
 void rs_progress(struct rsock *rs);
 
 bool rs_can_send(const struct rsock *rs);
-bool rs_can_receive(const struct rsock *rs); /* or knows that nothing comes any more */
+bool rs_can_receive(const struct rsock *rs); /* or if no data can come any more */
 
-/* Sleeps until "done", or says EAGAIN. Returns 0 or errno. */
+/* Sleeps until done() returns true; nonblocking: returns EAGAIN instead. Returns 0 or errno. */
 int rs_await(struct rsock *rs, bool (*done)(const struct rsock *), bool nonblocking);
 
 void rs_fail(struct rsock *rs, int error);
@@ -143,10 +146,10 @@ void rs_fail(struct rsock *rs, int error);
 /* Waits until a part can be sent. Returns 0 or errno. */
 int rs_await_room(struct rsock *rs, bool nonblocking);
 
-/* A piece of the send ring for a part: as much of what is wanted as lies there in one piece. */
+/* Takes a contiguous piece of the send ring, at most `wanted` bytes; sets *length. */
 void *rs_take_ring(struct rsock *rs, uint32_t *length, uint64_t wanted);
 
-/* The CQ's event, if there is one. */
+/* Takes the CQ's event, if there is one. */
 void rs_take_cq_event(struct rsock *rs);
 
 bool rs_nonblocking(const struct rsock *rs, int flags);
@@ -154,8 +157,8 @@ bool rs_nonblocking(const struct rsock *rs, int flags);
 /* ---- Posting -------------------------------------------------------------------------------- */
 
 /*
- * A Write of own memory (registered, or inline), and a message that tells of it (0: no message).
- * "tag" comes back with the completion. Returns 0 or errno.
+ * A Write of registered or inline memory, and the message that announces it, unless silent. The
+ * completion returns the tag. rs_post_write returns 0 or errno.
  */
 struct rs_write {
     const void *from;
@@ -172,7 +175,7 @@ int rs_post_receive(struct rsock *rs, uint32_t index);
 
 /* ---- Mapped memory -------------------------------------------------------------------------- */
 
-/* Tells the peer of memory that riomap has added. Returns 0 or errno. */
+/* Advertises memory that riomap has added to the peer. Returns 0 or errno. */
 int rs_send_maps(struct rsock *rs, bool nonblocking);
 void rs_release_maps(struct rsock *rs);
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* As a shell says it. */
+/* Exit statuses as in a shell. */
 #define CANNOT_RUN 126
 #define NOT_FOUND  127
 
@@ -39,7 +39,7 @@ static int complain(const char *what)
 
 /* ---- Where the libraries are ---------------------------------------------------------------- */
 
-/* The folder of this program. */
+/* Gets the folder of this program. */
 static bool own_folder(char folder[PATH_MAX])
 {
     ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
@@ -55,7 +55,7 @@ static bool own_folder(char folder[PATH_MAX])
     return true;
 }
 
-/* Beside this program, as it was installed or built. */
+/* Finds the libraries relative to this program, installed or in a build folder. */
 static bool find_libraries(char found[PATH_MAX])
 {
     static const char *const places[] = {"../" OFA_LIBDIR "/itapi/ofa", "../lib/itapi/ofa"};
@@ -91,7 +91,7 @@ static bool put_in_front(const char *variable, const char *value)
     return done;
 }
 
-/* False, and *status: that cannot be done. */
+/* Sets a variable. Returns false with *status if that fails. */
 static bool put(const char *variable, const char *value, int *status)
 {
     if (setenv(variable, value, 1) == 0)
@@ -100,7 +100,7 @@ static bool put(const char *variable, const char *value, int *status)
     return false;
 }
 
-/* What the arguments ask for beyond the environment. */
+/* Argument of --class-dir. */
 static const char *class_dir;
 
 static bool misused(const char *text, int *status)
@@ -110,7 +110,7 @@ static bool misused(const char *text, int *status)
     return false;
 }
 
-/* True: go on; else *status is what to end with. */
+/* Returns true to go on; otherwise *status is the exit status. */
 static bool read_options(int argc, char **argv, int *status)
 {
     static const struct option options[] = {
@@ -122,7 +122,7 @@ static bool read_options(int argc, char **argv, int *status)
     };
     int option;
 
-    /* "+": what follows the program is its own. */
+    /* "+": options after the program belong to the program. */
     while ((option = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
         switch (option) {
         case 'i':
@@ -151,7 +151,7 @@ static bool read_options(int argc, char **argv, int *status)
     return misused("no program is given; --help tells more", status);
 }
 
-/* False, with a line on stderr. */
+/* Sets up --class-dir. Returns false with a line on stderr. */
 static bool redirect(const char *libraries)
 {
     char path[PATH_MAX * 2];

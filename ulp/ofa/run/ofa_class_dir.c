@@ -21,7 +21,7 @@
 #define PORT     1
 #define GIDS_MAX 64
 
-/* The library, and where its devices are written to. */
+/* The library's functions, and the folder for its devices. */
 struct filler {
     const char *folder;
     struct ibv_device **(*get_device_list)(int *count);
@@ -43,7 +43,7 @@ static bool complain(const char *what, const char *why)
 
 /* ---- Files ---------------------------------------------------------------------------------- */
 
-/* All folders that lead to the path, and those that end in a slash. */
+/* Creates all folders before the last slash of the path. */
 static bool make_folders(char *path)
 {
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -55,7 +55,9 @@ static bool make_folders(char *path)
     return true;
 }
 
-/* Writes a line into FOLDER/class/infiniband/DEVICE/NAME; a name that ends in a slash: none. */
+/*
+ * Writes a line to FOLDER/class/infiniband/DEVICE/NAME; creates a folder if NAME ends in a slash.
+ */
 static void __attribute__((format(printf, 4, 5)))
 put(struct filler *filler, const struct ibv_device *device, const char *name, const char *format,
     ...)
@@ -81,7 +83,7 @@ put(struct filler *filler, const struct ibv_device *device, const char *name, co
     (void)fclose(file);
 }
 
-/* A device that may be opened, and is nothing. */
+/* Creates a device node that can be opened but does nothing. */
 static void put_node(struct filler *filler, const char *name)
 {
     char path[PATH_MAX];
@@ -174,7 +176,7 @@ static void put_device(struct filler *filler, struct ibv_device *device)
 
 /* ---- The library ---------------------------------------------------------------------------- */
 
-/* A function of the library, into a pointer to one. */
+/* Stores a function of the library in the pointer `function`. */
 static bool find(void *library, const char *name, void *function)
 {
     void *found = dlsym(library, name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A folder with what the kernel shows of devices below /sys/class/infiniband (in class/infiniband)
- * and /dev/infiniband (in dev/infiniband), for the devices of a libibverbs.
+ * A folder with the files that the kernel has for devices in /sys/class/infiniband (here in
+ * class/infiniband) and /dev/infiniband (in dev/infiniband), for the devices of a libibverbs.
  */
 #ifndef ITAPI_ULP_OFA_RUN_OFA_CLASS_DIR_H
 #define ITAPI_ULP_OFA_RUN_OFA_CLASS_DIR_H
@@ -9,7 +9,8 @@
 #include <stdbool.h>
 
 /*
- * Makes the folder, and fills it. "verbs" is the path of the library. False, with a line on stderr.
+ * Creates and fills the folder. verbs: path of the library. On failure writes a line to stderr and
+ * returns false.
  */
 bool ofa_class_dir_fill(const char *folder, const char *verbs);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * it_run --class-dir: what programs look up by themselves below /sys/class/infiniband and
- * /dev/infiniband, they find in a folder. A library that is loaded before all others; it knows
- * nothing of the rest.
+ * The library of it_run --class-dir, which is loaded before all others. It redirects paths below
+ * /sys/class/infiniband and /dev/infiniband, which programs open themselves, to a folder.
  */
 #undef _FORTIFY_SOURCE
 
@@ -20,7 +19,10 @@
 
 static const char *const prefixes[] = {"/sys/class/infiniband", "/dev/infiniband"};
 
-/* "class/infiniband" and "dev/infiniband" of the folder. */
+/*
+ * Returns the path below the folder: "/class/infiniband" or "/dev/infiniband"; NULL: not
+ * redirected.
+ */
 static const char *below_root(const char *path)
 {
     for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
@@ -42,7 +44,7 @@ static const char *redirected(const char *path, char buffer[PATH_MAX])
     return length > 0 && length < PATH_MAX ? buffer : path;
 }
 
-/* A function of libc whose argument "path" is replaced: PATH in the call of the real one. */
+/* Replaces a function of libc. PATH is its redirected argument in the call of the real one. */
 #define REDIRECT(type, name, parameters, arguments)                                                \
     type name parameters;                                                                          \
     type name parameters                                                                           \
@@ -56,7 +58,7 @@ static const char *redirected(const char *path, char buffer[PATH_MAX])
     }
 #define PATH redirected(path, buffer)
 
-/* The same for those that may get a mode. */
+/* The same for functions with an optional mode. */
 #define REDIRECT_OPEN(name, parameters, arguments)                                                 \
     int name parameters;                                                                           \
     int name parameters                                                                            \

@@ -26,7 +26,7 @@ static void unlock_list(void)
     (void)pthread_mutex_unlock(&list_lock);
 }
 
-/* A descriptor of its own, in the place of one that counts for both processes. */
+/* In the child: replaces the eventfd, which both processes share, by one of its own. */
 static void renew(struct ofa_fifo *fifo)
 {
     int flags = fcntl(fifo->fd, F_GETFL);
@@ -128,7 +128,7 @@ int ofa_fifo_push(struct ofa_fifo *fifo, void *item)
     if (error == 0) {
         fifo->items[place(fifo, fifo->count)] = item;
         fifo->count++;
-        /* Never full: it counts to 2^64. */
+        /* Cannot be full: it counts to 2^64. */
         (void)!write(fifo->fd, &one, sizeof(one));
     }
     (void)pthread_mutex_unlock(&fifo->lock);
@@ -153,7 +153,7 @@ int ofa_fifo_pop(struct ofa_fifo *fifo, void **item)
 {
     uint64_t count;
 
-    /* Whoever has read holds a claim to one item, unless somebody has removed it meanwhile. */
+    /* A thread that has read 1 owns one item, unless another thread has removed it. */
     do {
         if (read(fifo->fd, &count, sizeof(count)) < 0)
             return errno;
@@ -163,8 +163,8 @@ int ofa_fifo_pop(struct ofa_fifo *fifo, void **item)
 }
 
 /*
- * Takes back what the push of a removed item has written, unless a reader already holds it. Where
- * the kernel cannot read without sleeping (before 5.8) a reader may wake once in vain.
+ * Decrements the eventfd for a removed item, unless a reader has done so. If the kernel does not
+ * support RWF_NOWAIT here (before 5.8), a reader may wake once without an item.
  */
 static void take_back(struct ofa_fifo *fifo)
 {

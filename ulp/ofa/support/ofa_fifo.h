@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A queue of pointers whose descriptor is readable exactly while it holds some: completion
- * channels, asynchronous events and event channels of rdma_cm. Programs poll the descriptor and
- * make it non-blocking as they like.
+ * A queue of pointers with a descriptor that is readable while the queue is not empty. It serves
+ * completion channels, asynchronous events and event channels of rdma_cm. Programs may poll the
+ * descriptor and make it non-blocking.
  */
 #ifndef ITAPI_ULP_OFA_SUPPORT_OFA_FIFO_H
 #define ITAPI_ULP_OFA_SUPPORT_OFA_FIFO_H
@@ -12,10 +12,10 @@
 #include <stddef.h>
 
 struct ofa_fifo {
-    struct ofa_fifo *next; /* in the list of all */
-    int fd;                /* an eventfd that counts */
+    struct ofa_fifo *next; /* in the list of all queues */
+    int fd;                /* an eventfd that counts the items */
     pthread_mutex_t lock;
-    void **items; /* a ring; this and what follows with the lock */
+    void **items; /* a ring; guarded by .lock, like what follows */
     size_t room;
     size_t first;
     size_t count;
@@ -30,12 +30,12 @@ void ofa_fifo_close(struct ofa_fifo *fifo);
 int ofa_fifo_push(struct ofa_fifo *fifo, void *item);
 
 /*
- * Takes the oldest. Sleeps while there is none, unless the program has made the descriptor
- * non-blocking (EAGAIN). 0 or errno. A thread may be cancelled while it sleeps.
+ * Takes the oldest item. Sleeps while there is none, unless the program has made the descriptor
+ * non-blocking (EAGAIN). Returns 0 or errno. A sleeping thread may be cancelled.
  */
 int ofa_fifo_pop(struct ofa_fifo *fifo, void **item);
 
-/* Takes out, oldest first, one that matches; NULL if there is none. */
+/* Removes the oldest item that matches; NULL: none. */
 void *ofa_fifo_remove(struct ofa_fifo *fifo, bool (*match)(const void *item, const void *key),
                       const void *key);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Binding a window and invalidating a key complete with one kind of event of IT-API, with two
- * opcodes of verbs. A queue pair remembers, in their order, which of its requests that complete
- * with an event was what.
+ * Binding a window and invalidating a key complete with the same event type in IT-API, but with
+ * different opcodes in verbs. So a queue pair records the kinds of its signaled requests, in order.
  */
 #ifndef ITAPI_ULP_OFA_SUPPORT_OFA_KINDS_H
 #define ITAPI_ULP_OFA_SUPPORT_OFA_KINDS_H
@@ -19,21 +18,21 @@ struct ofa_kind {
 
 struct ofa_kinds {
     struct ofa_spin lock;
-    struct ofa_kind *kinds; /* the oldest first */
+    struct ofa_kind *kinds; /* oldest first */
     uint32_t room;
     uint32_t count;
 };
 
-/* False: out of memory. */
+/* Returns false without memory. */
 bool ofa_kinds_push(struct ofa_kinds *kinds, uint64_t wr_id, bool invalidation);
 
-/* Takes back the last push. */
+/* Undoes the last push. */
 void ofa_kinds_unpush(struct ofa_kinds *kinds);
 
-/* Whether the request that completes was an invalidation; it is forgotten. */
+/* Removes the record of a completed request. Returns true if it was an invalidation. */
 bool ofa_kinds_pop(struct ofa_kinds *kinds, uint64_t wr_id);
 
-/* Forgets all. */
+/* Removes all records. */
 void ofa_kinds_clear(struct ofa_kinds *kinds);
 
 void ofa_kinds_close(struct ofa_kinds *kinds);

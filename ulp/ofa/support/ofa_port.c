@@ -18,7 +18,7 @@ socklen_t ofa_address_length(const struct sockaddr *address)
     }
 }
 
-/* The port stands at the same place in both families. */
+/* Returns the port, which has the same offset in both families. */
 static in_port_t *port_in(const struct sockaddr *address)
 {
     return &((struct sockaddr_in *)(uintptr_t)address)->sin_port;
@@ -75,12 +75,12 @@ int ofa_port_keep(struct sockaddr_storage *address, int type, bool shared, bool 
         return errno;
     if (address->ss_family == AF_INET6)
         (void)setsockopt(kept, IPPROTO_IPV6, IPV6_V6ONLY, &v6_only, sizeof(v6_only));
-    /* Who shares a port for datagrams takes those of the other. */
+    /* A UDP port is never shared: one socket would get the other's datagrams. */
     error = bind_kept(kept, plain, length, stream && shared);
-    /* Streams that have ended keep a port of TCP, but none of rdma_cm. */
+    /* Ended streams (TIME_WAIT) occupy a TCP port, but not a port of rdma_cm. */
     if (error == EADDRINUSE && stream && !shared)
         error = bind_kept(kept, plain, length, true);
-    /* The listen point shares the port with this socket, which nobody else does. */
+    /* Lets a listen point share the port with this socket. */
     if (error == 0 && stream && setsockopt(kept, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0)
         error = errno;
     if (error == 0 && getsockname(kept, plain, &length) != 0)

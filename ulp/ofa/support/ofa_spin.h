@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A lock of the data path: held for a few dozen instructions, hardly ever contended. */
+/* A spin lock of the data path: held for a few dozen instructions and rarely contended. */
 #ifndef ITAPI_ULP_OFA_SUPPORT_OFA_SPIN_H
 #define ITAPI_ULP_OFA_SUPPORT_OFA_SPIN_H
 
@@ -10,7 +10,7 @@ struct ofa_spin {
     atomic_uint taken;
 };
 
-/* Takes the lock when another thread has dropped it. */
+/* Waits until another thread has dropped the lock, and takes it. */
 void ofa_spin_wait(struct ofa_spin *spin);
 
 static inline bool ofa_spin_try(struct ofa_spin *spin)

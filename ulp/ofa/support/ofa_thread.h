@@ -4,8 +4,8 @@
 #define ITAPI_ULP_OFA_SUPPORT_OFA_THREAD_H
 
 /*
- * Detached, and with all signals blocked: those of the process are for the program's threads. 0 or
- * errno.
+ * Starts a detached thread with all signals blocked: signals are for the program's threads. Returns
+ * 0 or errno.
  */
 int ofa_thread_start(void *(*run)(void *argument));
 

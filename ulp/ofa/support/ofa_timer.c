@@ -11,10 +11,10 @@
 #define NS_PER_S UINT64_C(1000000000)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed; /* on the monotonic clock; made with the first thread */
+static pthread_cond_t changed; /* uses the monotonic clock; initialized with the first thread */
 static struct ofa_timer *timers;
 static struct ofa_timer *running;
-static pid_t owner; /* process that has the thread; 0: there is none */
+static pid_t owner; /* process with the thread; 0: none */
 
 uint64_t ofa_clock_ns(void)
 {
@@ -101,7 +101,7 @@ static void unlock_timers(void)
     (void)pthread_mutex_unlock(&lock);
 }
 
-/* The thread is the parent's. */
+/* In the child: the thread exists only in the parent. */
 static void begin_anew(void)
 {
     running = NULL;
@@ -139,7 +139,7 @@ void ofa_timer_cancel(struct ofa_timer *timer)
     (void)pthread_mutex_lock(&lock);
     while (running == timer)
         (void)pthread_cond_wait(&changed, &lock);
-    if (timer->set) /* by its callback, perhaps */
+    if (timer->set) /* its callback may have set it */
         unlink_locked(timer);
     (void)pthread_mutex_unlock(&lock);
 }

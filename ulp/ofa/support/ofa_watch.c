@@ -15,7 +15,7 @@ static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
 static struct ofa_watch *watches;
 static struct ofa_watch *running;
 static int epoll_fd = -1;
-static pid_t owner; /* process that has the thread; 0: there is none */
+static pid_t owner; /* process with the thread; 0: none */
 
 /* ---- The thread ----------------------------------------------------------------------------- */
 
@@ -28,7 +28,7 @@ static bool is_open_locked(const struct ofa_watch *watch)
     return one != NULL;
 }
 
-/* One event at a time, so that none of them is about a watch that was closed meanwhile. */
+/* Gets one event at a time, so that no later event can name a closed watch. */
 static void *thread_main(void *argument)
 {
     struct epoll_event event;
@@ -51,7 +51,7 @@ static void *thread_main(void *argument)
     return NULL;
 }
 
-/* The child of a process that has forked begins anew. Returns 0 or errno. */
+/* Starts the thread, also in the child of a fork. Returns 0 or errno. */
 static int start_locked(void)
 {
     int error;

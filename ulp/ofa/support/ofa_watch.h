@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sockets that a thread of this layer waits for. For datagrams only: connections are the IA's. A
- * socket is waited for once; the callback, or anybody else, arms it again.
+ * Watches: sockets that a thread of this layer polls. They serve only datagrams: connections belong
+ * to the IA. A watch reports once; the callback or any other thread arms it again.
  */
 #ifndef ITAPI_ULP_OFA_SUPPORT_OFA_WATCH_H
 #define ITAPI_ULP_OFA_SUPPORT_OFA_WATCH_H
 
 struct ofa_watch {
-    struct ofa_watch *next; /* in the list of all */
+    struct ofa_watch *next; /* in the list of all watches */
     int fd;
     void (*callback)(struct ofa_watch *watch);
 };
@@ -15,7 +15,7 @@ struct ofa_watch {
 /* Returns 0 or errno. */
 int ofa_watch_open(struct ofa_watch *watch);
 
-/* The callback runs once the socket is readable, even if it is now. */
+/* Makes the callback run once when the socket is readable, also if it is readable now. */
 void ofa_watch_arm(struct ofa_watch *watch);
 
 /* The callback does not run afterwards. Not to be called by a callback. */
