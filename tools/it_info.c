@@ -121,6 +121,20 @@ static bool interface_tell(const it_interface_t *interface, bool json)
     return !opened.failed;
 }
 
+/* The kernel's software iWARP, by the vendor that its devices tell. */
+static bool interface_is_siw(const it_interface_t *interface)
+{
+    struct opened opened;
+    bool siw;
+
+    if (interface->transport_type != IT_IWARP_TCP_TRANSPORT)
+        return false;
+    interface_open(interface->name, &opened);
+    siw = !opened.failed && memcmp(opened.info->vendor.iwarp.vid, "bmt", sizeof("bmt")) == 0;
+    interface_close(&opened);
+    return siw;
+}
+
 /* ---------------------------------------------------------------- all of them */
 
 static const char advice[] =
@@ -154,7 +168,7 @@ static int interfaces_tell(const it_interface_t *list, size_t count, const struc
         if (status == EXIT_UNKNOWN)
             status = EXIT_FINE;
         if (request->form == FORM_DAT_CONF)
-            dat_conf_line(list[i].name, request->library);
+            dat_conf_line(list[i].name, request->library, interface_is_siw(&list[i]));
         else if (!(request->form == FORM_LINE ? interface_list(&list[i])
                                               : interface_tell(&list[i], json)))
             status = EXIT_FAILED;

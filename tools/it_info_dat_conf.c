@@ -16,13 +16,14 @@ static const char *suffix_of(const char *interface)
     return interface;
 }
 
-void dat_conf_line(const char *interface, const char *library)
+void dat_conf_line(const char *interface, const char *library, bool siw)
 {
     const char *suffix = suffix_of(interface);
 
     /* nonthreadsafe: ordinary programs do not find what is marked otherwise. */
-    printf("itapi%s%s u2.0 nonthreadsafe default \"%s\" itapi.2.0 \"%s\" \"\"\n", suffix ? "-" : "",
-           suffix ? suffix : "", library, interface);
+    printf("itapi%s%s u2.0 nonthreadsafe default \"%s\" itapi.2.0 \"%s%s\" \"\"\n",
+           suffix ? "-" : "", suffix ? suffix : "", library, interface,
+           siw ? " sigpipe=ignore" : "");
 }
 
 void dat_conf_obstacle(const char *provider, const char *detail)

@@ -3,10 +3,15 @@
 #ifndef ITAPI_TOOLS_IT_INFO_DAT_CONF_H
 #define ITAPI_TOOLS_IT_INFO_DAT_CONF_H
 
+#include <stdbool.h>
+
 #define DAT_CONF_LIBRARY "libdaplitapi.so.1" /* the loader searches for it */
 
-/* The line of the Interface; library is a name for the loader, or an absolute path. */
-void dat_conf_line(const char *interface, const char *library);
+/*
+ * The line of the Interface; library is a name for the loader, or an absolute path. On siw programs
+ * ignore SIGPIPE, which posts would be guarded against by system calls.
+ */
+void dat_conf_line(const char *interface, const char *library, bool siw);
 
 /* As a comment: an obstacle of a provider. */
 void dat_conf_obstacle(const char *provider, const char *detail);

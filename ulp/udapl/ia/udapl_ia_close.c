@@ -5,6 +5,7 @@
 #include "endpoint/udapl_endpoint.h"
 #include "event/udapl_event.h"
 #include "ia/udapl_ia_calls.h"
+#include "ia/udapl_sigpipe.h"
 #include "object/udapl_ia.h"
 #include "object/udapl_lmr.h"
 
@@ -58,6 +59,7 @@ static void close_all(struct udapl_ia *ia)
         }
     udapl_handoff_clear(ia);
     it_ia_info_free(ia->info);
+    udapl_sigpipe_end();
     udapl_ia_end(ia);
 }
 

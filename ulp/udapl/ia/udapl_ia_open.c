@@ -3,6 +3,7 @@
 #include "ia/udapl_ia_calls.h"
 
 #include "event/udapl_event.h"
+#include "ia/udapl_sigpipe.h"
 #include "object/udapl_ia.h"
 
 #include <string.h>
@@ -109,6 +110,7 @@ DAT_RETURN udapl_ia_open(const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDLE
     result = open_async(ia, qlen, *async_evd);
     if (result != DAT_SUCCESS)
         goto err_it;
+    udapl_sigpipe_begin(provider);
     udapl_ia_start(ia);
     if (*async_evd == DAT_HANDLE_NULL)
         *async_evd = ia->async_evd;

@@ -16,6 +16,7 @@ struct udapl_provider {
     DAT_PROVIDER_INFO info; /* as the registry has given it */
     char interface[IT_INTERFACE_NAME_SIZE];
     DAT_EXTENSION extension; /* that is announced */
+    bool ignores_sigpipe;    /* ia/udapl_sigpipe.h */
     bool registered;         /* not since dat_provider_fini: stale handles still lead here */
     struct udapl_provider *next;
 };

@@ -21,6 +21,10 @@ static bool read_pair(const char *pair, size_t length, struct udapl_provider *pr
         {"ext=iw", DAT_EXTENSION_IW},
     };
 
+    if (is_word(pair, length, "sigpipe=ignore")) {
+        provider->ignores_sigpipe = true;
+        return true;
+    }
     for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
         if (is_word(pair, length, pairs[i].text)) {
             provider->extension = pairs[i].extension;
@@ -44,7 +48,7 @@ bool udapl_params_read(const char *ia_params, struct udapl_provider *provider, c
     for (word += length; *(word += strspn(word, SPACES)); word += length) {
         length = strcspn(word, SPACES);
         if (!read_pair(word, length, provider)) {
-            *problem = "ia_params knows no pairs but ext=none, ext=ib and ext=iw";
+            *problem = "ia_params knows no pairs but ext=none, ext=ib, ext=iw and sigpipe=ignore";
             return false;
         }
     }
