@@ -3,8 +3,10 @@
 #   name, address          of the IA: as dat.conf has it, as a client gives it
 #   server_conf, client_conf
 #   folder                 for outputs
+#   on_server, on_client   words in front of their commands, if any
 
 factor=${ITAPI_TIME_FACTOR:-1} # of all time limits
+on_server=() on_client=()
 server=                        # its pid while it runs
 
 say() { printf '%s\n' "$*"; }
@@ -41,7 +43,7 @@ listens() {
 
 start_server() { # start_server COMMAND...
     server_command=$*
-    DAT_OVERRIDE=$server_conf "$@" >"$folder/server" 2>&1 </dev/null &
+    DAT_OVERRIDE=$server_conf "${on_server[@]}" "$@" >"$folder/server" 2>&1 </dev/null &
     server=$!
 }
 
@@ -65,7 +67,7 @@ finish_server() {
 
 client() { # client COMMAND...: must end well
     local status=0
-    DAT_OVERRIDE=$client_conf timeout $((60 * factor)) "$@" >"$folder/client" 2>&1 </dev/null ||
+    DAT_OVERRIDE=$client_conf timeout $((60 * factor)) "${on_client[@]}" "$@" >"$folder/client" 2>&1 </dev/null ||
         status=$?
     [ "$status" = 0 ] || fail "status $status: $*"
 }
