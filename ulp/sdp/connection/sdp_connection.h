@@ -27,6 +27,8 @@ struct sdp_settings {
     uint32_t buffers;      /* receives, and sends */
     uint32_t receive_size; /* octets of each receive, BSDH included */
     uint32_t agree_ms;     /* limit for conversion and Hello */
+    uint32_t zcopy_from;   /* octets of a blocking call from which on they are not copied */
+    bool zcopy_off;
     bool crc_off;
 };
 

@@ -156,7 +156,10 @@ static int make(int fd, enum sdp_role role, const struct sdp_settings *settings,
     connection->ring_size = SDP_SEND_RING;
     connection->send_buffer = SDP_SEND_RING;
     connection->low_water = 1;
-    connection->zcopy_from = SDP_ZCOPY_FROM_OCTETS;
+    connection->zcopy_from =
+        settings->zcopy_from > 0 ? settings->zcopy_from : SDP_ZCOPY_FROM_OCTETS;
+    if (settings->zcopy_off)
+        connection->zcopy_from = 0;
     connection->watch = SDP_WATCH_EVENTS;
     if (!fill_hello(connection, fd, size) || !make_memory(connection) ||
         !make_endpoint(connection, !settings->crc_off)) {

@@ -335,6 +335,8 @@ void sdp_decide_start(void)
     agree.patience_ms = said->patience_ms;
     agree.negative_s = said->negative_s;
     settings.crc_off = said->crc_off;
+    settings.zcopy_from = said->zcopy_from;
+    settings.zcopy_off = said->zcopy_set && said->zcopy_from == 0;
     sdp_use_interface(said->interface);
     if (sdp_agree_start(&host, &agree) < 0) {
         sdp_policy_free(policy);
