@@ -268,10 +268,12 @@ it_status_t itx_ep_query_addresses(it_ep_handle_t ep_handle, struct itx_ep_addre
 
 /**
  * Sets an option of the TCP stream below a connected RC endpoint, as setsockopt(2) does. Only
- * options that do not affect how the library reads and writes are allowed: SO_KEEPALIVE and
- * SO_PRIORITY of SOL_SOCKET; TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT, TCP_USER_TIMEOUT and
- * TCP_CONGESTION of IPPROTO_TCP; IP_TOS of IPPROTO_IP and IPV6_TCLASS of IPPROTO_IPV6. A connection
- * that keep-alive or the user timeout ends is broken: IT_CM_MSG_CONN_BROKEN_EVENT.
+ * options that do not affect how the library reads and writes are allowed: SO_KEEPALIVE,
+ * SO_PRIORITY, SO_MARK, SO_REUSEADDR, SO_REUSEPORT, SO_BROADCAST and SO_DONTROUTE of SOL_SOCKET;
+ * TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT, TCP_USER_TIMEOUT, TCP_CONGESTION, TCP_SYNCNT,
+ * TCP_LINGER2, TCP_DEFER_ACCEPT and TCP_THIN_LINEAR_TIMEOUTS of IPPROTO_TCP; IP_TOS and IP_TTL of
+ * IPPROTO_IP; IPV6_TCLASS and IPV6_UNICAST_HOPS of IPPROTO_IPV6. A connection that keep-alive or
+ * the user timeout ends is broken: IT_CM_MSG_CONN_BROKEN_EVENT.
  *
  * @param ep_handle  an RC endpoint that is CONNECTED
  * @param level      as setsockopt

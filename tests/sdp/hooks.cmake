@@ -13,6 +13,8 @@ if(ITAPI_SANITIZE STREQUAL "none")
     if(TARGET itsdp)
         add_dependencies(sdp_hooks itsdp)
         add_test(NAME sdp.sdp_hooks_uiwarp COMMAND sdp_hooks $<TARGET_FILE:itsdp>)
+        set_tests_properties(sdp.sdp_hooks_uiwarp PROPERTIES
+            LABELS sdp ENVIRONMENT "IT_SDP_CONFIG=${CMAKE_CURRENT_SOURCE_DIR}/hooks/sdp.conf")
         itapi_time_limit(sdp.sdp_hooks_uiwarp 120)
     endif()
 endif()

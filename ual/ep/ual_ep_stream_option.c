@@ -13,9 +13,26 @@ static bool option_is_settable(int level, int option)
         int level;
         int option;
     } settable[] = {
-        {SOL_SOCKET, SO_KEEPALIVE},    {SOL_SOCKET, SO_PRIORITY},  {IPPROTO_TCP, TCP_KEEPIDLE},
-        {IPPROTO_TCP, TCP_KEEPINTVL},  {IPPROTO_TCP, TCP_KEEPCNT}, {IPPROTO_TCP, TCP_USER_TIMEOUT},
-        {IPPROTO_TCP, TCP_CONGESTION}, {IPPROTO_IP, IP_TOS},       {IPPROTO_IPV6, IPV6_TCLASS},
+        {SOL_SOCKET, SO_KEEPALIVE},
+        {SOL_SOCKET, SO_PRIORITY},
+        {SOL_SOCKET, SO_MARK},
+        {SOL_SOCKET, SO_REUSEADDR},
+        {SOL_SOCKET, SO_REUSEPORT},
+        {SOL_SOCKET, SO_BROADCAST},
+        {SOL_SOCKET, SO_DONTROUTE},
+        {IPPROTO_TCP, TCP_KEEPIDLE},
+        {IPPROTO_TCP, TCP_KEEPINTVL},
+        {IPPROTO_TCP, TCP_KEEPCNT},
+        {IPPROTO_TCP, TCP_USER_TIMEOUT},
+        {IPPROTO_TCP, TCP_CONGESTION},
+        {IPPROTO_TCP, TCP_SYNCNT},
+        {IPPROTO_TCP, TCP_LINGER2},
+        {IPPROTO_TCP, TCP_DEFER_ACCEPT},
+        {IPPROTO_TCP, TCP_THIN_LINEAR_TIMEOUTS},
+        {IPPROTO_IP, IP_TOS},
+        {IPPROTO_IP, IP_TTL},
+        {IPPROTO_IPV6, IPV6_TCLASS},
+        {IPPROTO_IPV6, IPV6_UNICAST_HOPS},
     };
 
     for (size_t i = 0; i < sizeof(settable) / sizeof(settable[0]); i++) {

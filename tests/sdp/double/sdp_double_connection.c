@@ -304,8 +304,11 @@ int sdp_set_option(struct sdp_connection *connection, enum sdp_option option, in
 {
     static const int names[] = {
         [SDP_CORK] = TCP_CORK, [SDP_OOB_INLINE] = SO_OOBINLINE, [SDP_LOW_WATER] = SO_RCVLOWAT};
+    static const int known = sizeof(names) / sizeof(names[0]);
     int level = option == SDP_CORK ? IPPROTO_TCP : SOL_SOCKET;
 
+    if ((int)option >= known)
+        return 0;
     return setsockopt(connection->fd, level, names[option], &value, sizeof(value)) < 0 ? -errno : 0;
 }
 

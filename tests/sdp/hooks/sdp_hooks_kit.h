@@ -15,6 +15,7 @@ struct sdp_hooks_pair {
     int listener;
 };
 
+/* Decided by then whether they are SDP, but in scenes of sdp_hooks_carry and _undecided. */
 void sdp_hooks_open(struct sdp_hooks_pair *pair);
 void sdp_hooks_close(struct sdp_hooks_pair *pair);
 
@@ -35,6 +36,8 @@ struct sdp_hooks_named {
 extern const struct sdp_hooks_named sdp_hooks_data[]; /* each ends with a NULL */
 extern const struct sdp_hooks_named sdp_hooks_events[];
 extern const struct sdp_hooks_named sdp_hooks_carry[];
+extern const struct sdp_hooks_named sdp_hooks_options[];
 extern const struct sdp_hooks_named sdp_hooks_others[];
+extern const struct sdp_hooks_named sdp_hooks_undecided[];
 
 #endif /* ITAPI_TESTS_SDP_HOOKS_SDP_HOOKS_KIT_H */

@@ -8,6 +8,7 @@
 
 #include <netinet/in.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -19,8 +20,9 @@
 
 #define SAID_MAX (1 << 16)
 
-static const struct sdp_hooks_named *const all[] = {sdp_hooks_data, sdp_hooks_events,
-                                                    sdp_hooks_carry, sdp_hooks_others};
+static const struct sdp_hooks_named *const all[] = {sdp_hooks_data,   sdp_hooks_events,
+                                                    sdp_hooks_carry,  sdp_hooks_options,
+                                                    sdp_hooks_others, sdp_hooks_undecided};
 
 /* ---- In a scene ----------------------------------------------------------------------------- */
 
@@ -30,6 +32,40 @@ static void fail(const char *what)
     (void)fflush(stdout);
     exit(1);
 }
+
+/* Polls the server until the client is done: without a call of both nothing is decided. */
+static void *poll_server(void *argument)
+{
+    struct pollfd *polls = argument;
+
+    (void)poll(polls, 2, -1);
+    return NULL;
+}
+
+/* With the library in front: both ends are SDP from here on. */
+static void decide(struct sdp_hooks_pair *pair)
+{
+    struct pollfd client = {.fd = pair->client, .events = POLLIN};
+    struct pollfd server[2] = {{.fd = pair->server, .events = POLLIN}, {.events = POLLIN}};
+    pthread_t thread;
+    int done[2];
+    int on = 1;
+
+    if (pipe(done) < 0)
+        fail("pipe");
+    server[1].fd = done[0];
+    if (pthread_create(&thread, NULL, poll_server, server) != 0)
+        fail("pthread_create");
+    (void)poll(&client, 1, 0);
+    (void)close(done[1]);
+    (void)pthread_join(thread, NULL);
+    (void)close(done[0]);
+    if (getenv("LD_PRELOAD") && !getenv("SDP_HOOKS_TCP_TOO") &&
+        setsockopt(pair->client, SOL_SOCKET, SO_ZEROCOPY, &on, sizeof(on)) == 0)
+        fail("it is TCP");
+}
+
+static bool decided_by_scene;
 
 void sdp_hooks_open(struct sdp_hooks_pair *pair)
 {
@@ -46,6 +82,8 @@ void sdp_hooks_open(struct sdp_hooks_pair *pair)
     pair->server = accept4(pair->listener, NULL, NULL, SOCK_CLOEXEC);
     if (pair->server < 0)
         fail("accept");
+    if (!decided_by_scene)
+        decide(pair);
 }
 
 void sdp_hooks_close(struct sdp_hooks_pair *pair)
@@ -161,6 +199,7 @@ static int run_scene(const char *name)
     for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         for (const struct sdp_hooks_named *scene = all[i]; scene->name; scene++)
             if (strcmp(scene->name, name) == 0) {
+                decided_by_scene = all[i] == sdp_hooks_carry || all[i] == sdp_hooks_undecided;
                 scene->run();
                 return 0;
             }

@@ -360,15 +360,17 @@ static void limited(void)
 
     if (child == 0) {
         (void)setrlimit(RLIMIT_NOFILE, &limit);
+        (void)setenv("SDP_HOOKS_TCP_TOO", "1", 1);
         (void)execl("/proc/self/exe", "sdp_hooks", "--scene", "crowd", (char *)NULL);
         _exit(127);
     }
     say_child("crowd", child);
 }
 
-const struct sdp_hooks_named sdp_hooks_others[] = {{"forked_server", forked_server},
-                                                   {"inetd", inetd},
-                                                   {"vforked", vforked},
+const struct sdp_hooks_named sdp_hooks_undecided[] = {
+    {"forked_server", forked_server}, {"inetd", inetd}, {NULL, NULL}};
+
+const struct sdp_hooks_named sdp_hooks_others[] = {{"vforked", vforked},
                                                    {"spawned", spawned},
                                                    {"interrupts", interrupts},
                                                    {"restarts", restarts},

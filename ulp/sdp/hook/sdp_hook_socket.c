@@ -163,6 +163,14 @@ int ioctl(int fd, unsigned long request, ...)
     return result == SDP_KERNEL ? SDP_NEXT(ioctl)(fd, request, argument) : result;
 }
 
+/* libc's own asks the kernel by itself. */
+int sockatmark(int fd)
+{
+    int at;
+
+    return ioctl(fd, SIOCATMARK, &at) < 0 ? -1 : at;
+}
+
 int __connect(int fd, const struct sockaddr *peer, socklen_t length)
 {
     return connect(fd, peer, length);

@@ -86,6 +86,13 @@ static int set_own(struct sdp_socket *socket, int level, int name, const void *v
         return set_linger(socket, value, length);
     case SO_ZEROCOPY:
         return -EOPNOTSUPP;
+    case SO_TYPE:
+    case SO_DOMAIN:
+    case SO_PROTOCOL:
+    case SO_ERROR:
+    case SO_ACCEPTCONN:
+    case SO_SNDLOWAT:
+        return length < sizeof(int) ? -EINVAL : -ENOPROTOOPT; /* they can only be read */
     default:
         return SDP_KERNEL;
     }
