@@ -73,6 +73,10 @@ void sdp_use_interface(const char *name)
     (void)name;
 }
 
+void sdp_interface_prepare(void)
+{
+}
+
 bool sdp_interface_serves(const uint8_t own[16])
 {
     (void)own;

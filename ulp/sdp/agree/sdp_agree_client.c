@@ -247,13 +247,15 @@ static enum sdp_agree_verdict hear_all(struct sdp_agreement *agreement)
 /* The first data call on the connected socket. False: TCP. */
 static bool start_asking(struct sdp_agreement *agreement)
 {
+    if (!sdp_agree_alone(agreement) ||
+        !sdp_tuple_get(agreement->fd, SDP_CLIENT_END, &agreement->tuple) ||
+        !sdp_agree_may_convert(agreement->tuple.address[SDP_CLIENT_END])) /* may take its time */
+        return false;
     agreement->first_call_us = sdp_agree_now_us();
     agreement->ask_us = agreement->first_call_us;
     agreement->ask_gap_us = FIRST_GAP_US;
     agreement->state = SDP_CLIENT_ASKING;
-    return sdp_agree_alone(agreement) &&
-           sdp_tuple_get(agreement->fd, SDP_CLIENT_END, &agreement->tuple) &&
-           sdp_agree_may_convert(agreement->tuple.address[SDP_CLIENT_END]);
+    return true;
 }
 
 /* When it gives up: the second round trip after the SYN, or later where somebody listens. */

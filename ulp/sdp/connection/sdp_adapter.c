@@ -103,6 +103,12 @@ static it_status_t read_addresses(it_ia_handle_t ia)
     return addresses ? IT_SUCCESS : IT_ERR_RESOURCES;
 }
 
+/* uiwarp and uiwarp:LINK are none. */
+static bool names_device(void)
+{
+    return strncmp(interface_name, "uiwarp", 6) != 0;
+}
+
 static it_status_t open_objects(void)
 {
     it_evd_handle_t none = NULL;
@@ -111,7 +117,7 @@ static it_status_t open_objects(void)
 
     if (status != IT_SUCCESS)
         return status;
-    adapter.device = strcmp(interface_name, "uiwarp") != 0;
+    adapter.device = names_device();
     if (adapter.device)
         status = read_addresses(adapter.ia);
     if (status == IT_SUCCESS)
@@ -165,6 +171,12 @@ void sdp_adapter_forget(void)
     (void)pthread_mutex_init(&open_lock, NULL);
     (void)pthread_mutex_init(&over_lock, NULL);
     over = NULL;
+}
+
+void sdp_interface_prepare(void)
+{
+    if (names_device())
+        (void)sdp_adapter_get();
 }
 
 bool sdp_interface_serves(const uint8_t own[16])

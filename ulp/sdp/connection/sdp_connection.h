@@ -53,6 +53,9 @@ struct sdp_notify {
  */
 void sdp_use_interface(const char *name);
 
+/* Opens a device, which takes its time: before others wait for it. */
+void sdp_interface_prepare(void);
+
 /*
  * Whether it can carry a connection whose own address this is (IPv4 as IPv4 in IPv6): a device does
  * so from its own addresses. Says on stderr, once, that it cannot be opened.

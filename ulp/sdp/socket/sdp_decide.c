@@ -240,6 +240,7 @@ static void announce(struct sdp_socket *socket, int number)
         become_plain(socket);
         return;
     }
+    sdp_interface_prepare();
     sdp_socket_set_state(socket, SDP_LISTENING);
     sdp_agree_listening(number);
 }
