@@ -16,7 +16,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-/* A server that has been told to begin answers at once; one whose host is gone does not. */
+/* A server that has got the preface answers at once; one whose host is gone does not. */
 #define FORK_US 5000000
 
 static struct sdp_agreement *all;
@@ -118,7 +118,10 @@ void sdp_agree_listening(int fd)
     int deferred = 0;
     socklen_t length = sizeof(deferred);
 
-    /* Nobody is accepted before the client's first octets have come: it is too late then. */
+    /*
+     * With TCP_DEFER_ACCEPT a connection is accepted only after the client's first octets: too late
+     * to agree.
+     */
     (void)getsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &deferred, &length);
     if (port == 0 || deferred != 0)
         return;
@@ -204,7 +207,9 @@ enum sdp_agree_verdict sdp_agree_settle(struct sdp_agreement *agreement, enum sd
     return verdict;
 }
 
-/* What has been asked or promised is settled; false: not yet, and what to wait for. */
+/*
+ * Returns true if whatever was asked or promised is settled; otherwise *wait says what to wait for.
+ */
 static bool settled(struct sdp_agreement *agreement, struct sdp_agree_wait *wait)
 {
     const int64_t now = sdp_agree_now_us();
@@ -222,7 +227,7 @@ static bool settled(struct sdp_agreement *agreement, struct sdp_agree_wait *wait
     *wait = (struct sdp_agree_wait){.fd = {agreement->fd, -1}, .timeout_us = until - now};
     if (until > now)
         return false;
-    if (begun) { /* neither SDP nor TCP is certain any more */
+    if (begun) { /* neither SDP nor TCP is certain now */
         (void)shutdown(agreement->fd, SHUT_RDWR);
         (void)sdp_agree_decide(agreement, SDP_TCP);
     }
@@ -255,7 +260,9 @@ enum sdp_agree_verdict sdp_agree_abandon(struct sdp_agreement *agreement)
 
 /* ---- Processes ------------------------------------------------------------------------------ */
 
-/* One that is not settled; others may be freed while the lock is given up. */
+/*
+ * Returns false if some agreement is not settled. While the lock is released, others may be freed.
+ */
 static bool all_settled(struct sdp_agree_wait *wait)
 {
     for (struct sdp_agreement *one = all; one; one = one->next) {
@@ -301,7 +308,7 @@ void sdp_agree_after_fork_child(void)
     (void)pthread_mutex_init(&sdp_agree_lock, NULL);
 }
 
-/* A process that ends in order has none of its sockets any more. */
+/* A process that exits normally leaves the counters of all its sockets. */
 __attribute__((destructor)) static void leave_all(void)
 {
     if (pthread_mutex_trylock(&sdp_agree_lock) != 0)

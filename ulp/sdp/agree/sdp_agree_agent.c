@@ -17,16 +17,16 @@
 
 enum watched {
     WATCH_MAPPER,  /* UDP */
-    WATCH_ANSWERS, /* what holders say to the mapper */
+    WATCH_ANSWERS, /* answers of holders to the mapper */
     WATCH_CHANNEL, /* questions to an open socket */
-    WATCH_STREAM   /* octets of a promised one */
+    WATCH_STREAM   /* octets of a promised socket */
 };
 
 static struct {
     int epoll;
     bool running;
     struct sdp_agreement *open[SDP_OPEN_MAX];
-    uint32_t turn[SDP_OPEN_MAX]; /* events of an earlier one in the place are told by it */
+    uint32_t turn[SDP_OPEN_MAX]; /* identifies events of an earlier socket in the same place */
     unsigned next_place;
     struct {
         uint16_t port;
@@ -37,7 +37,7 @@ static struct {
 
 struct sdp_agent_handlers sdp_agent_handlers;
 
-/* `decided` is under way in the thread. */
+/* The thread is calling `decided`. */
 static bool telling;
 static pthread_cond_t told = PTHREAD_COND_INITIALIZER;
 
@@ -55,7 +55,7 @@ static bool watch(int fd, enum watched kind, unsigned place)
 
 /* ---- Open sockets --------------------------------------------------------------------------- */
 
-/* The one that has been open for longest gives way. */
+/* Returns a free place; the socket that has been open longest gives way. */
 static unsigned free_place(void)
 {
     unsigned place = agent.next_place++ % SDP_OPEN_MAX;
@@ -191,7 +191,7 @@ static bool start_thread(void)
     return done;
 }
 
-/* Another user's mapper, or a stranger, may have had the port before. */
+/* The port may have been taken by another user's mapper, or by another program. */
 static void try_mapper(void)
 {
     if (sdp_relay_try_mapper() && !watch(sdp_relay.udp, WATCH_MAPPER, 0))
@@ -261,7 +261,10 @@ void sdp_agent_before_fork(void)
         (void)pthread_cond_wait(&told, &sdp_agree_lock);
 }
 
-/* The thread is the parent's, and so is the epoll descriptor: what it watches is told there. */
+/*
+ * The thread belongs to the parent, and so does the epoll descriptor: its events are reported
+ * there.
+ */
 void sdp_agent_after_fork_child(void)
 {
     if (agent.epoll >= 0)

@@ -15,12 +15,15 @@
 #define LAST_GAP_US  4000
 #define UNKNOWN_US   1000
 #define ANSWERS_MAX  16 /* at a time: anybody may send here */
-/* For so long a call that does not block waits for the answer of a server that has promised. */
+/* A call that does not block waits this long for the answer of a server that has promised. */
 #define BEGUN_US 1000000
 
 /* ---- Presence ------------------------------------------------------------------------------- */
 
-/* A socket for questions within this host; -1: nobody of ours listens on the port. */
+/*
+ * Opens a socket for questions within this host; returns -1 if no process with this library listens
+ * on the port.
+ */
 static int open_within_host(uint16_t port)
 {
     static const struct sockaddr nobody = {.sa_family = AF_UNSPEC};
@@ -41,7 +44,7 @@ static int open_within_host(uint16_t port)
     return -1;
 }
 
-/* UDP to the mapper of the peer's host; *within_host: that is this host. */
+/* Opens a UDP socket to the mapper of the peer's host; *within_host: it is this host. */
 static int open_to_mapper(const struct sockaddr *peer, socklen_t length, bool *within_host)
 {
     const uint16_t mapper = htobe16(sdp_agree_settings.mapper_port);
@@ -125,7 +128,7 @@ struct answer {
     ssize_t length;
     bool has_user;
     uint32_t user;
-    int fd; /* handed over; -1: none */
+    int fd; /* passed by SCM_RIGHTS; -1: none */
 };
 
 static void take_attachments(struct msghdr *message, struct answer *answer)
@@ -140,12 +143,12 @@ static void take_attachments(struct msghdr *message, struct answer *answer)
             answer->user = credentials.uid;
             answer->has_user = true;
         }
-        if (part->cmsg_type == SCM_RIGHTS) /* there is room for one only */
+        if (part->cmsg_type == SCM_RIGHTS) /* there is room for one descriptor only */
             memcpy(&answer->fd, CMSG_DATA(part), sizeof(answer->fd));
     }
 }
 
-/* False: nothing is there, and errno tells. */
+/* Returns false with errno if there is no answer. */
 static bool receive_answer(int channel, struct answer *answer)
 {
     union {
@@ -167,7 +170,7 @@ static bool receive_answer(int channel, struct answer *answer)
     return true;
 }
 
-/* See README.md, "Why it is safe". */
+/* Returns true if the answer is proven: README.md, "Why it is safe". */
 static bool proven(const struct sdp_agreement *agreement, const struct answer *answer)
 {
     uint32_t owner;
@@ -186,7 +189,7 @@ static void remember_stranger(const struct sdp_agreement *agreement, uint16_t po
                      sdp_agree_now_us() + (int64_t)sdp_agree_settings.negative_s * 1000000);
 }
 
-/* The server has promised: begins. */
+/* The server has promised: sends the preface. */
 static enum sdp_agree_verdict begin(struct sdp_agreement *agreement)
 {
     if (sdp_stream_state(agreement->fd, &agreement->round_trip_us) != SDP_STREAM_VIRGIN ||
@@ -199,7 +202,7 @@ static enum sdp_agree_verdict begin(struct sdp_agreement *agreement)
     return SDP_WAIT;
 }
 
-/* SDP_WAIT: it says nothing to us, or not enough. */
+/* Handles an answer. Returns SDP_WAIT if it is not for this client, or not sufficient. */
 static enum sdp_agree_verdict hear(struct sdp_agreement *agreement, const struct answer *answer)
 {
     struct sdp_note note;
@@ -244,7 +247,7 @@ static enum sdp_agree_verdict hear_all(struct sdp_agreement *agreement)
 
 /* ---- Steps ---------------------------------------------------------------------------------- */
 
-/* The first data call on the connected socket. False: TCP. */
+/* Called at the first data call on the connected socket. Returns false for TCP. */
 static bool start_asking(struct sdp_agreement *agreement)
 {
     if (!sdp_agree_alone(agreement) ||
@@ -258,7 +261,10 @@ static bool start_asking(struct sdp_agreement *agreement)
     return true;
 }
 
-/* When it gives up: the second round trip after the SYN, or later where somebody listens. */
+/*
+ * Returns when to give up: at the second round trip after the SYN, or later if step 1 said
+ * "perhaps".
+ */
 static int64_t deadline_us(const struct sdp_agreement *agreement)
 {
     const int64_t trip = agreement->round_trip_us;

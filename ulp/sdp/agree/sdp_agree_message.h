@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Beside the stream: the tuple, the messages with their tag, the names of UNIX sockets. */
+/* Messages beside the stream: the tuple, the messages with their tag, the names of UNIX sockets. */
 #ifndef ITAPI_ULP_SDP_AGREE_SDP_AGREE_MESSAGE_H
 #define ITAPI_ULP_SDP_AGREE_SDP_AGREE_MESSAGE_H
 
@@ -20,14 +20,14 @@ enum sdp_end {
     SDP_SERVER_END
 };
 
-/* Both ends; IPv4 as IPv4 in IPv6. */
+/* Both ends of a connection; IPv4 as IPv4-mapped IPv6. */
 struct sdp_tuple {
     uint8_t address[2][16];
     uint16_t port[2];
 };
 
 enum sdp_note_type {
-    SDP_NOTE_LISTENS = 1, /* does somebody of ours listen on the server's port? */
+    SDP_NOTE_LISTENS = 1, /* asks whether such a process listens on the server's port */
     SDP_NOTE_NO,
     SDP_NOTE_PERHAPS,
     SDP_NOTE_ASK,
@@ -36,13 +36,13 @@ enum sdp_note_type {
 
 struct sdp_note {
     enum sdp_note_type type;
-    uint8_t kind; /* of what would carry the connection */
+    uint8_t kind; /* of the transport to convert to */
     struct sdp_tuple tuple;
     uint8_t client_nonce[SDP_NONCE_OCTETS];
     uint8_t server_nonce[SDP_NONCE_OCTETS];
 };
 
-/* key NULL: without a tag. */
+/* key NULL: no tag. */
 void sdp_note_put(const struct sdp_note *note, const uint8_t *key, uint8_t octets[SDP_NOTE_OCTETS]);
 bool sdp_note_get(const void *octets, size_t length, struct sdp_note *note);
 bool sdp_note_tagged(const uint8_t octets[SDP_NOTE_OCTETS], const uint8_t *key);
@@ -50,11 +50,11 @@ bool sdp_note_tagged(const uint8_t octets[SDP_NOTE_OCTETS], const uint8_t *key);
 void sdp_siphash(const uint8_t key[SDP_KEY_OCTETS], const void *data, size_t length,
                  uint8_t tag[SDP_TAG_OCTETS]);
 
-/* False: not an IP address. */
+/* Returns false if it is no IP address. */
 bool sdp_address_get(const struct sockaddr *address, uint8_t octets[16], uint16_t *port);
-bool sdp_address_local(const uint8_t octets[16]); /* loopback, or none (which means it) */
+bool sdp_address_local(const uint8_t octets[16]); /* loopback or unspecified */
 
-/* Of a connected socket whose own end is `own`. */
+/* Gets the tuple of a connected socket whose own end is `own`. */
 bool sdp_tuple_get(int fd, enum sdp_end own, struct sdp_tuple *tuple);
 bool sdp_tuple_within_host(const struct sdp_tuple *tuple);
 

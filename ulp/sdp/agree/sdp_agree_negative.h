@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Peers that are known to be strangers, for a time. With the lock. */
+/* Peers that are known to be strangers, each for a limited time. Called with the lock. */
 #ifndef ITAPI_ULP_SDP_AGREE_SDP_AGREE_NEGATIVE_H
 #define ITAPI_ULP_SDP_AGREE_SDP_AGREE_NEGATIVE_H
 

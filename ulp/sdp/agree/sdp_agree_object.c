@@ -21,7 +21,7 @@ static bool has_key;
 
 /* ---- Settings ------------------------------------------------------------------------------- */
 
-/* 32 hexadecimal digits at the beginning. */
+/* Reads 32 hexadecimal digits at the beginning of the file. */
 static bool read_key(const char *path)
 {
     char text[2 * SDP_KEY_OCTETS + 1] = "";
@@ -121,7 +121,7 @@ bool sdp_agree_say(struct sdp_agreement *agreement, const uint8_t *first, const 
     sent = send(agreement->fd, preface, sizeof(preface), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent == sizeof(preface))
         return true;
-    if (sent > 0) /* an empty connection takes so little always: it is none of Linux */
+    if (sent > 0) /* cannot happen on Linux: an empty connection takes so few octets at once */
         (void)shutdown(agreement->fd, SHUT_RDWR);
     return false;
 }

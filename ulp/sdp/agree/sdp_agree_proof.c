@@ -70,7 +70,7 @@ static void put_question(struct diag_question *question, const struct sdp_tuple 
     question->head.nlmsg_len = sizeof(*question);
     question->head.nlmsg_type = SOCK_DIAG_BY_FAMILY;
     question->head.nlmsg_flags = NLM_F_REQUEST;
-    question->body.sdiag_family = AF_INET6; /* IPv4 in it is looked up as IPv4 */
+    question->body.sdiag_family = AF_INET6; /* an IPv4-mapped address is looked up as IPv4 */
     question->body.sdiag_protocol = IPPROTO_TCP;
     question->body.idiag_states = 1u << ESTABLISHED;
     id->idiag_sport = htobe16(tuple->port[SDP_SERVER_END]);

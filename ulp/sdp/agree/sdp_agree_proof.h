@@ -7,15 +7,21 @@
 
 enum sdp_stream_state {
     SDP_STREAM_OPENING, /* not connected yet */
-    SDP_STREAM_VIRGIN,  /* established, and no octet has been written or has come */
-    SDP_STREAM_USED     /* anything else */
+    SDP_STREAM_VIRGIN,  /* established, and no octet has been sent or received */
+    SDP_STREAM_USED     /* any other state */
 };
 enum sdp_stream_state sdp_stream_state(int fd, int64_t *round_trip_us);
 
-/* Is `other` the established server's end of the connection whose client's end is `own`? */
+/*
+ * Returns true if `other` is the established server's end of the connection whose client's end is
+ * `own`.
+ */
 bool sdp_is_other_end(int other, int own, const struct sdp_tuple *tuple);
 
-/* The user who owns the established server's end on this host; false: the kernel does not tell. */
+/*
+ * Gets the user that owns the established server's end on this host. Returns false if the kernel
+ * does not report it.
+ */
 bool sdp_other_end_owner(const struct sdp_tuple *tuple, uint32_t *user);
 
 #endif /* ITAPI_ULP_SDP_AGREE_SDP_AGREE_PROOF_H */

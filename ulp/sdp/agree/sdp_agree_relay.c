@@ -7,11 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Between a mapper and a holder: the question or answer, and for whom. */
+/* A datagram between a mapper and a holder: the question or answer, and its addresses. */
 struct relayed {
     uint8_t octets[SDP_NOTE_OCTETS];
     struct sockaddr_in6 client;
-    struct in6_addr asked; /* own address that the client has asked */
+    struct in6_addr asked; /* the own address that the client has sent the question to */
 };
 
 struct sdp_relay sdp_relay = {.udp = -1, .answers = -1};
@@ -29,7 +29,10 @@ int sdp_relay_bind(const struct sockaddr *name, socklen_t length)
     return fd < 0 ? -1 : sdp_agree_keep(fd);
 }
 
-/* The mapper's port, for both versions of IP if there are both; -1: others have it, or no key. */
+/*
+ * Binds the mapper's port, for both IP versions if possible. Returns -1 if others have it, or
+ * without a key.
+ */
 static int mapper_socket(void)
 {
     struct sockaddr_in6 any = {.sin6_family = AF_INET6,
@@ -109,7 +112,7 @@ static void send_to_client(const struct relayed *relayed)
     (void)sendmsg(sdp_relay.udp, &message, MSG_NOSIGNAL);
 }
 
-/* The client's address is the tuple's: no translation of addresses is between us. */
+/* Passes the question on if the client's address is the tuple's, so that no NAT lies between. */
 static void hand_on(const struct relayed *relayed, const struct sdp_note *note)
 {
     struct sockaddr_un name;
@@ -181,7 +184,7 @@ _Static_assert(sizeof(struct relayed) - SDP_NOTE_OCTETS <=
                    sizeof(((struct sdp_question *)0)->way_back),
                "the way back fits");
 
-/* 1: in order; 0: not in order; -1: there is none. */
+/* Returns 1 for a valid question, 0 for an invalid one, -1 if there is none. */
 static int receive(int channel, struct sdp_question *question)
 {
     union {

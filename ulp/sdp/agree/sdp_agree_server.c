@@ -9,7 +9,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-/* A parent that has forked for a connection closes its own copy soon. */
+/* A parent that has forked to serve a connection closes its own copy soon. */
 #define ALONE_US     20000
 #define ALONE_GAP_US 500
 
@@ -21,7 +21,7 @@ static bool may_convert(const struct sdp_agreement *agreement)
 
 /* ---- The promise ---------------------------------------------------------------------------- */
 
-/* Binds the name where it can be asked. False: it cannot be. */
+/* Binds the name by which clients can ask. Returns false if that fails. */
 static bool open_channel(struct sdp_agreement *agreement)
 {
     const int on = 1;
@@ -56,7 +56,7 @@ static bool has_promised(const struct sdp_agreement *agreement, const uint8_t *n
     return false;
 }
 
-/* False: the question is left without an answer. */
+/* Returns false if the question gets no answer. */
 static bool promise(struct sdp_agreement *agreement, const uint8_t *nonce)
 {
     if (agreement->state != SDP_SERVER_OPEN && agreement->state != SDP_SERVER_PROMISED)

@@ -7,7 +7,9 @@
 
 #define COUNTERS 4096
 
-/* 0: free. A process that is killed leaves its own for ever: the others stay with TCP. */
+/*
+ * 0: free. A process that is killed never leaves its counters: the other processes stay with TCP.
+ */
 static atomic_int *counters;
 
 bool sdp_share_start(void)

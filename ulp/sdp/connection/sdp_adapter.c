@@ -16,17 +16,19 @@
 #define NAME_MAX_OCTETS 64u
 
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
-static char interface_name[NAME_MAX_OCTETS] = "uiwarp"; /* with open_lock */
+static char interface_name[NAME_MAX_OCTETS] = "uiwarp"; /* guarded by open_lock */
 static struct sdp_adapter adapter;
-static unsigned kind;            /* of the IA that was opened; of the next one, too */
-static uint8_t (*addresses)[16]; /* of a device */
+static unsigned kind;            /* of the opened IA, and of the next one */
+static uint8_t (*addresses)[16]; /* those of a device */
 static size_t addresses_count;
-static _Atomic(struct sdp_adapter *) opened; /* set with open_lock */
+static _Atomic(struct sdp_adapter *) opened; /* written with open_lock held */
 
 static pthread_mutex_t over_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct sdp_over *over; /* with over_lock */
+static struct sdp_over *over; /* guarded by over_lock */
 
-/* ---- What is over --------------------------------------------------------------------------- */
+/*
+ * ---- Ended objects ----------------------------------------------------------------------------
+ */
 
 static void on_over(it_evd_handle_t evd, void *argument)
 {
@@ -56,14 +58,14 @@ void sdp_adapter_bury(struct sdp_over *dead)
     dead->next = over;
     over = dead;
     (void)pthread_mutex_unlock(&over_lock);
-    /* The queue is full if the last event has not been taken: that one is for this, too. */
+    /* If the queue is full, its last event has not been taken and serves for this object too. */
     if (first)
         (void)it_evd_post_se(adapter.over_evd, NULL);
 }
 
 /* ---- Opening -------------------------------------------------------------------------------- */
 
-/* IPv4 as IPv4 in IPv6; 0 for others. */
+/* Gets the octets of an address, IPv4 as IPv4-mapped IPv6. Returns 0 for other types. */
 static size_t address_of(const it_net_addr_t *address, uint8_t octets[16])
 {
     static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
@@ -78,7 +80,7 @@ static size_t address_of(const it_net_addr_t *address, uint8_t octets[16])
     return 1;
 }
 
-/* What a device can carry: connections between its own addresses and others. */
+/* Reads the addresses of a device: it carries connections between them and others. */
 static it_status_t read_addresses(it_ia_handle_t ia)
 {
     it_ia_info_t *info;
@@ -127,7 +129,7 @@ static it_status_t open_objects(void)
                                IT_THRESHOLD_DISABLE, none, &adapter.over_evd, NULL);
     if (status == IT_SUCCESS)
         status = it_evd_callback_attach(adapter.over_evd, on_over, NULL);
-    /* From now on the IA's thread stays out of the way of threads that transfer. */
+    /* From now on the IA's thread does not interfere with threads that transfer. */
     if (status == IT_SUCCESS && !adapter.device && itx_ia_lead_begin(adapter.ia, &fd) == IT_SUCCESS)
         (void)itx_ia_lead_end(adapter.ia, IT_FALSE);
     if (status != IT_SUCCESS)

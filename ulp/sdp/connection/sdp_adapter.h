@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* What is over and is freed by the IA's thread, outside of all callbacks of its own. */
+/* An ended object, which the IA's thread frees outside of the object's own callbacks. */
 struct sdp_over {
     void (*reap)(struct sdp_over *over);
     struct sdp_over *next;
@@ -17,18 +17,18 @@ struct sdp_adapter {
     it_ia_handle_t ia;
     it_pz_handle_t pz;
     it_evd_handle_t over_evd;
-    bool device; /* of rdma-core: knows neither MPA, nor the stream, nor fork */
+    bool device; /* of rdma-core: without MPA, access to the stream, and fork */
 };
 
-/* Opened by the first call. NULL: errno says why. */
+/* Returns the adapter, which the first call opens; NULL with errno set on failure. */
 struct sdp_adapter *sdp_adapter_get(void);
-/* NULL: not opened yet. */
+/* Returns NULL if it has not been opened. */
 struct sdp_adapter *sdp_adapter_opened(void);
 
-/* In a child of fork, of a device: the child opens one of its own when it needs it. */
+/* In a child after fork, for a device: the child opens an IA of its own when it needs one. */
 void sdp_adapter_forget(void);
 
-/* Has the IA's thread call over->reap. */
+/* Makes the IA's thread call over->reap. */
 void sdp_adapter_bury(struct sdp_over *dead);
 
 #endif /* ITAPI_ULP_SDP_CONNECTION_SDP_ADAPTER_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Shutdown, close, and what is left of connections that were closed. */
+/* Shutdown, close, and connections that stay after their close. */
 #include "connection/sdp_object.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ int sdp_shutdown(struct sdp_connection *connection, int how)
     return 0;
 }
 
-/* All that was sent has left, and DisConn if it is to follow. */
+/* Returns true if all data has been sent, and DisConn if it is due. */
 static bool is_drained(const struct sdp_connection *connection)
 {
     return connection->ended || connection->failed || connection->lost || connection->frozen ||
@@ -75,7 +75,7 @@ int sdp_close(struct sdp_connection *connection, const struct linger *linger)
     while (connection->telling)
         (void)sdp_wait_turn(connection, NULL);
     if (connection->frozen || connection->lost)
-        connection->lost = true; /* the other process has it, or nobody */
+        connection->lost = true; /* the other process has it, or none */
     else if (connection->unread > 0 || connection->machine.sources.count > 0 ||
              (lingers && linger->l_linger == 0))
         sdp_reset(connection);

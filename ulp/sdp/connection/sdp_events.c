@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What has arrived, what is to be sent, and the end. */
+/* Arriving events, messages to send, and the end. */
 #include "connection/sdp_object.h"
 
 #include <errno.h>
@@ -63,7 +63,7 @@ static void on_urgent(struct sdp_connection *connection, const struct sdp_heard 
         connection->oob_pending = true;
     if (!heard->urgent)
         return;
-    /* One that was not read in time becomes an octet like any other. */
+    /* An urgent octet that was not read in time becomes an ordinary one. */
     connection->mark = connection->rx_position + connection->unread - 1;
     connection->mark_set = true;
     connection->oob_pending = false;
@@ -102,7 +102,7 @@ static void on_receive(struct sdp_connection *connection, uint32_t slot, uint32_
     if (heard.opened && !connection->active)
         sdp_post_greeting(connection);
     if (heard.octets > 0 && connection->detached) {
-        sdp_reset(connection); /* nobody will read it */
+        sdp_reset(connection); /* no program will read it */
         return;
     }
     if (heard.octets > 0)
@@ -111,7 +111,7 @@ static void on_receive(struct sdp_connection *connection, uint32_t slot, uint32_
         sdp_post_receive(connection, slot);
         sdp_machine_posted(&connection->machine);
     }
-    /* Nobody is about to read it: it comes as data, which polls see. */
+    /* No call is about to read it: the peer then sends Data, which polls see. */
     if (heard.source && (!connection->large_read || connection->sending_zcopy))
         (void)sdp_machine_refuse(&connection->machine);
     on_urgent(connection, &heard);
@@ -123,7 +123,7 @@ static void on_sent(struct sdp_connection *connection, uint32_t number)
     connection->tx_done = number;
     connection->tx_freed = connection->freed_by[number % SDP_HEADS];
     connection->news = true;
-    /* An empty ring begins anew, in memory that is warm. */
+    /* An empty ring starts again at its beginning, in memory that is still cached. */
     if (connection->tx_freed == connection->tx_filled)
         connection->ring_base = connection->tx_filled;
 }
@@ -149,7 +149,7 @@ void sdp_on_event(struct sdp_connection *connection, const it_event_t *event)
             sdp_post_greeting(connection);
         break;
     case IT_CM_MSG_CONN_DISCONNECT_EVENT:
-        on_end(connection, 0); /* as TCP shows the end of a process: end of file */
+        on_end(connection, 0); /* end of file, as TCP shows the end of a process */
         break;
     case IT_CM_MSG_CONN_BROKEN_EVENT:
     case IT_CM_MSG_CONN_PEER_REJECT_EVENT:
@@ -192,7 +192,7 @@ bool sdp_take_here(struct sdp_connection *connection)
 
 /* ---- Sending -------------------------------------------------------------------------------- */
 
-/* Octets of the next message; 0: none is to go now. */
+/* Returns the octets of the next message; 0: none may be sent now. */
 static uint32_t next_octets(const struct sdp_connection *connection, bool *urgent)
 {
     uint32_t room = sdp_machine_room(&connection->machine);

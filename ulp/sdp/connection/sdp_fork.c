@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fork(2): all locks are taken, and the IA rests, while the process is copied. A device cannot:
- * its connections remain the parent's, and the child has an IA of its own when it needs one.
+ * fork(2): while the process is copied, all locks are held and the IA rests. Devices cannot do
+ * that: their connections stay with the parent, and the child opens an IA of its own when it needs
+ * one.
  */
 #include "connection/sdp_object.h"
 
-/* No thread is in a call on it, nor begins one. */
+/* Waits until no thread is in a call on the connection, and keeps others from starting one. */
 static void hold(struct sdp_connection *connection)
 {
     (void)pthread_mutex_lock(&connection->lock);

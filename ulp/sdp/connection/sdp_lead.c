@@ -13,7 +13,7 @@ __thread bool sdp_leads __attribute__((tls_model("initial-exec")));
 static pthread_key_t key;
 static bool has_key;
 
-/* The thread ends in the midst of its sleep: it was cancelled. */
+/* Cleanup of a thread that was cancelled while it slept. */
 static void at_thread_end(void *unused)
 {
     (void)unused;

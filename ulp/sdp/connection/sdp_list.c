@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* All connections, and the locks around them. */
+/* The list of all connections, and the locks around them. */
 #include "connection/sdp_object.h"
 
 _Atomic bool sdp_forking;
@@ -30,7 +30,10 @@ void sdp_init_lock(pthread_mutex_t *lock)
     pthread_mutexattr_t attributes;
 
     (void)pthread_mutexattr_init(&attributes);
-    /* A signal handler that comes upon a call of its own thread is told so. */
+    /*
+     * A signal handler that interrupts a call of its own thread gets an error instead of a
+     * deadlock.
+     */
     (void)pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
     (void)pthread_mutex_init(lock, &attributes);
     (void)pthread_mutexattr_destroy(&attributes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A connection, and what the files of this folder share. */
+/* The struct of a connection, and declarations that the files of this folder share. */
 #ifndef ITAPI_ULP_SDP_CONNECTION_SDP_OBJECT_H
 #define ITAPI_ULP_SDP_CONNECTION_SDP_OBJECT_H
 
@@ -21,25 +21,25 @@
 #define SDP_ZCOPY_FROM_OCTETS 524288u /* below it two copies cost less than waiting for the peer */
 #define SDP_URGENT_MAX        8u      /* urgent octets that wait to leave */
 #define SDP_ORPHAN_S          60u /* for which a connection that was closed waits for its peer */
-/* Requests of RDMA beside messages. */
+/* Requests besides messages: RDMA Reads and Writes. */
 #define SDP_RDMA_MAX 8u
-/* One of some messages has a completion. */
+/* One in this many messages is signalled. */
 #define SDP_SIGNAL_EACH 4u
 
-/* Octets of the stream that were received, in a receive that is not posted. */
+/* Received octets of the stream, in a receive that is not posted. */
 struct sdp_piece {
     uint32_t slot;
-    uint32_t at; /* of the slot: the next octet to be read */
+    uint32_t at; /* offset in the slot of the next octet to read */
     uint32_t octets;
 };
 
 struct sdp_connection {
     /*
-     * Guards all that follows but the list's links. Never held during a wait, a call of `changed`,
-     * or a call that waits for the IA's thread.
+     * Guards all members below except the links of the list. Not held during a wait, a call of
+     * `changed`, or a call that waits for the IA's thread.
      */
     pthread_mutex_t lock;
-    struct sdp_connection *next; /* by sdp_list_lock */
+    struct sdp_connection *next; /* guarded by sdp_list_lock */
     struct sdp_connection **link;
     struct sdp_over over;
 
@@ -53,73 +53,73 @@ struct sdp_connection {
     struct sdp_hello own;
     bool active;
     bool live;     /* established */
-    bool ended;    /* the transport has ended, or was never there */
-    bool detached; /* no program has it: it ends by itself, then goes */
+    bool ended;    /* the transport has ended, or never existed */
+    bool detached; /* the program has closed it: it ends by itself and is freed */
     bool buried;
-    int64_t expires; /* detached: seconds of CLOCK_MONOTONIC */
-    bool frozen;     /* since a fork: goes on in the process that claims it */
-    bool lost;       /* to the other process */
-    bool foreign;    /* a parent's, on a device: its objects are not to be touched */
-    bool disturbed;  /* calls return */
-    bool finish;     /* DisConn behind all that waits */
+    int64_t expires; /* for a detached one: seconds of CLOCK_MONOTONIC */
+    bool frozen;     /* since a fork: continues in the process that claims it */
+    bool lost;       /* the other process has claimed it */
+    bool foreign;    /* a parent's, on a device: its objects must not be used */
+    bool disturbed;  /* calls return EBADF */
+    bool finish;     /* send DisConn behind all waiting data */
     bool disconnecting;
-    bool failed; /* nothing that comes is looked at any more */
+    bool failed; /* arriving messages are ignored */
     bool post_failed;
     bool eof;         /* nothing more will be received */
-    bool no_sends;    /* shut down, or there is nobody any more */
+    bool no_sends;    /* shut down, or the peer takes nothing more */
     bool no_receives; /* shut down by the program */
     int error;        /* SO_ERROR */
 
     /* Receiving. */
     uint32_t slots;
     size_t stride;
-    struct sdp_piece *pieces; /* a ring of `slots` */
+    struct sdp_piece *pieces; /* a ring with room for `slots` */
     uint32_t piece_first;
     uint32_t piece_count;
     size_t unread;
-    uint64_t rx_position; /* of the next octet to be read */
-    uint64_t mark;        /* position of the urgent octet; with mark_set */
+    uint64_t rx_position; /* of the next octet to read */
+    uint64_t mark;        /* position of the urgent octet; valid if mark_set */
     bool mark_set;
-    bool oob_pending; /* announced, not here */
+    bool oob_pending; /* announced, not received yet */
     bool oob_valid;
     unsigned char oob_octet;
     bool oob_inline;
     size_t low_water;
 
     /*
-     * Sending: a ring of octets. tx_sent and tx_filled count octets of the stream, tx_freed those
-     * whose memory may be used again. Messages are numbered from 1 on.
+     * Sending: a ring of octets. tx_filled counts the octets copied into it, tx_sent those sent,
+     * and tx_freed those whose memory may be reused. Messages are numbered from 1.
      */
     unsigned char *ring;
     size_t ring_size;
-    uint64_t ring_base; /* what stands at its beginning; moves while it is empty */
+    uint64_t ring_base; /* position of the octet at its beginning; changes while it is empty */
     size_t send_buffer;
     uint64_t tx_filled;
     uint64_t tx_sent;
     uint64_t tx_freed;
     uint32_t tx_posted;
     uint32_t tx_done;
-    uint32_t tx_signal;              /* the last with a completion */
-    uint32_t tx_end;                 /* DisConn or AbortConn */
-    uint64_t freed_by[SDP_HEADS];    /* tx_freed once this message is done */
-    uint64_t urgent[SDP_URGENT_MAX]; /* positions behind urgent octets */
+    uint32_t tx_signal;              /* number of the last signalled message */
+    uint32_t tx_end;                 /* number of DisConn or AbortConn */
+    uint64_t freed_by[SDP_HEADS];    /* tx_freed once this message has completed */
+    uint64_t urgent[SDP_URGENT_MAX]; /* positions after urgent octets */
     uint32_t urgent_count;
     bool cork;
-    bool more; /* MSG_MORE of the last call */
+    bool more; /* MSG_MORE was set in the last call */
 
     /* ZCopy. */
     size_t zcopy_from;   /* octets; 0: never */
-    uint32_t zcopy_rest; /* sends that are copied before the next try */
+    uint32_t zcopy_rest; /* sends that are copied before the next attempt */
     bool sending_zcopy;
     bool receiving_zcopy;
-    bool read_done;  /* the RDMA Read */
-    bool large_read; /* the last call to receive was one that ZCopy serves */
+    bool read_done;  /* the RDMA Read has completed */
+    bool large_read; /* the last receiving call was one for ZCopy */
 
     /* Waiting. */
-    bool quiet;       /* a call is under way and takes events: the callback does not run */
+    bool quiet;       /* a call is under way and takes the events: the callback does not run */
     bool driver;      /* a thread sleeps on the EVD */
     bool held;        /* no thread may become the driver: the process forks */
-    uint32_t waiters; /* on turn */
+    uint32_t waiters; /* threads that sleep on turn */
     _Atomic uint32_t turn;
 
     /* Telling. */
@@ -134,61 +134,61 @@ struct sdp_connection {
 
 /* ---- All connections (sdp_list.c) ----------------------------------------------------------- */
 
-/* Outside of all: those who make connections share it, a fork has it alone. */
+/* Taken before all others: shared by threads that make connections, exclusive for a fork. */
 extern pthread_rwlock_t sdp_start_lock;
-extern pthread_mutex_t sdp_list_lock; /* outside of sdp_connection.lock */
+extern pthread_mutex_t sdp_list_lock; /* taken before sdp_connection.lock */
 extern struct sdp_connection *sdp_list_first;
 
 void sdp_list_add(struct sdp_connection *connection);
-/* With sdp_list_lock. */
+/* Called with sdp_list_lock. */
 void sdp_list_remove(struct sdp_connection *connection);
 void sdp_init_lock(pthread_mutex_t *lock);
 
-/* While true the IA's thread waits for no lock. */
+/* While true, the IA's thread waits for no lock. */
 extern _Atomic bool sdp_forking;
 
 /* ---- Entering and waiting (sdp_wait.c) ------------------------------------------------------ */
 
 /*
- * Takes the lock: 0. EBADF: the connection is another process's; EAGAIN: a signal handler has come
- * upon a call of its own thread. The lock is not held then.
+ * Takes the lock and returns 0. Returns, without the lock, EBADF if the connection belongs to
+ * another process, or EAGAIN if a signal handler has interrupted a call of its own thread.
  */
 int sdp_enter(struct sdp_connection *connection);
-/* Sends what is due, gives the lock back, and tells what has changed. */
+/* Sends what is due, releases the lock, and notifies of changes. */
 void sdp_leave(struct sdp_connection *connection);
 
 /*
- * Until something has happened: then 0, and the caller looks again. EAGAIN: the time is over.
- * EINTR, EBADF (sdp_disturb).
+ * Waits until something has happened: returns 0, and the caller checks again. EAGAIN: timeout.
+ * EINTR; EBADF (sdp_disturb).
  */
 int sdp_wait(struct sdp_connection *connection, const struct timespec *deadline);
-/* The same, while another thread works for this one. */
+/* The same, while another thread is the driver. */
 int sdp_wait_turn(struct sdp_connection *connection, const struct timespec *deadline);
 void sdp_wake_waiters(struct sdp_connection *connection);
-/* What comes from now on is this call's to take, until it leaves. */
+/* From now on this call takes the events, until it leaves. */
 void sdp_be_quiet(struct sdp_connection *connection);
-/* The callback of its EVD. */
+/* The callback of the connection's EVD. */
 void sdp_callback(it_evd_handle_t evd, void *connection);
 
 /* ---- Work (sdp_events.c), with the lock ----------------------------------------------------- */
 
 void sdp_on_event(struct sdp_connection *connection, const it_event_t *event);
-/* Takes what has arrived, unless a driver does. True: there was something. */
+/* Takes the events that have arrived, unless there is a driver. Returns true if there were any. */
 bool sdp_take(struct sdp_connection *connection);
-/* The same in the callback. */
+/* The same for the callback. */
 bool sdp_take_here(struct sdp_connection *connection);
-/* Sends what can be sent. */
+/* Sends whatever can be sent. */
 void sdp_push(struct sdp_connection *connection);
-/* The connection ends now, with an error for the program. */
+/* Ends the connection now, with an error for the program. */
 void sdp_fail(struct sdp_connection *connection, int error);
-/* Resets: AbortConn, then the transport. */
+/* Resets the connection: AbortConn, then the transport ends. */
 void sdp_reset(struct sdp_connection *connection);
 
 /* ---- Posts (sdp_post.c), with the lock ------------------------------------------------------ */
 
-/* A message may be posted: there is a head for it. */
+/* Returns true if a message may be posted: there is a free head. */
 bool sdp_post_room(const struct sdp_connection *connection);
-/* Behind the head the payload, from registered memory. */
+/* Posts a message: the head, then the payload from registered memory. */
 void sdp_post(struct sdp_connection *connection, const struct sdp_message *message,
               it_lmr_handle_t lmr, const unsigned char *from);
 void sdp_post_greeting(struct sdp_connection *connection);
@@ -198,13 +198,13 @@ unsigned char *sdp_slot(const struct sdp_connection *connection, uint32_t slot);
 /* ---- Telling (sdp_tell.c) ------------------------------------------------------------------- */
 
 unsigned sdp_events_now(const struct sdp_connection *connection);
-/* With the lock, which is given up around the call; true: it has been. */
+/* Called with the lock, which is released during the call of `changed`. Returns true if it was. */
 bool sdp_tell(struct sdp_connection *connection);
 
-/* Ends connections that were closed and whose peers do not answer. */
+/* Ends closed connections whose peers do not answer. */
 void sdp_sweep(void);
 
-/* With the lock: nobody needs it any more, and the IA's thread frees it. */
+/* Called with the lock when the connection is not needed any more: the IA's thread frees it. */
 static inline void sdp_bury(struct sdp_connection *connection)
 {
     if (connection->buried)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Options, and what a socket tells of itself. */
+/* Options and properties of a socket. */
 #include "connection/sdp_object.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@ unsigned sdp_events(struct sdp_connection *connection)
 
     if (error != 0)
         return error == EBADF ? POLLERR | POLLHUP | POLLIN | POLLOUT : 0;
-    /* Otherwise whoever sleeps in a poll reads before it (sdp_lead_begin). */
+    /* Otherwise a thread that sleeps in a poll reads before it sleeps (sdp_lead_begin). */
     if (sdp_adapter_get()->device)
         (void)sdp_take(connection);
     sdp_push(connection);
@@ -50,7 +50,7 @@ size_t sdp_unread(struct sdp_connection *connection)
         return 0;
     (void)sdp_take(connection);
     unread = connection->unread;
-    /* As SIOCINQ: octets before the mark, if it is not reached. */
+    /* As SIOCINQ: counts the octets before the mark, if that has not been reached. */
     if (connection->mark_set && connection->mark > connection->rx_position)
         unread = (size_t)(connection->mark - connection->rx_position);
     sdp_leave(connection);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Messages and receives become posts. */
+/* Posts messages and receives. */
 #include "connection/sdp_object.h"
 
 static unsigned char *head_of(const struct sdp_connection *connection, uint32_t number)
@@ -18,7 +18,7 @@ bool sdp_post_room(const struct sdp_connection *connection)
     return connection->tx_posted - connection->tx_done < SDP_HEADS;
 }
 
-/* One that only gives heads back is taken when something else happens, unless they run out. */
+/* A completion that only frees heads raises no notification, unless heads run out. */
 static it_dto_flags_t flags_of(struct sdp_connection *connection, const struct sdp_message *message)
 {
     bool last = message->mid == SDP_DISCONN || message->mid == SDP_ABORT_CONN ||
@@ -45,7 +45,7 @@ static void post(struct sdp_connection *connection, size_t head_octets, it_lmr_h
         {.lmr = lmr, .addr.abs = (void *)(uintptr_t)from, .length = octets}};
 
     connection->counters.messages_sent++;
-    /* A device would tell its thread of it, too, while another one waits. */
+    /* On a device this would wake its thread too, while another thread waits. */
     if (!sdp_adapter_get()->device)
         flags = (it_dto_flags_t)(flags | IT_SOLICITED_WAIT_FLAG);
     if (it_post_send(connection->ep, segments, octets > 0 ? 2 : 1, connection->tx_posted, flags) !=

@@ -5,11 +5,11 @@
 #include <limits.h>
 #include <string.h>
 
-/* Where a call stands in its vector, and which pieces it has seen. */
+/* The position of a call in its vector, and the pieces that it has read. */
 struct reading {
     const struct iovec *parts;
     int count;
-    size_t at; /* of the first part */
+    size_t at; /* offset in the first part */
     size_t wanted;
     size_t got;
     int flags;
@@ -26,7 +26,7 @@ static bool reading_start(struct reading *reading, const struct iovec *parts, in
     return true;
 }
 
-/* Octets are in place. */
+/* Skips octets that are already in place. */
 static void skip(struct reading *reading, size_t octets)
 {
     reading->got += octets;
@@ -58,7 +58,7 @@ static void put(struct reading *reading, const unsigned char *octets, size_t cou
 
 /* ---- Pieces --------------------------------------------------------------------------------- */
 
-/* octets of the first piece are read; its receive is posted again when none are left. */
+/* Marks octets of the first piece as read; its receive is posted again when none are left. */
 static void consume(struct sdp_connection *connection, uint32_t octets)
 {
     struct sdp_piece *piece = &connection->pieces[connection->piece_first];
@@ -79,7 +79,7 @@ static void consume(struct sdp_connection *connection, uint32_t octets)
     sdp_push(connection); /* the peer may be waiting for it */
 }
 
-/* The mark is reached: false: reading stops before it. */
+/* Handles a mark that has been reached. Returns false if reading must stop before it. */
 static bool pass_mark(struct sdp_connection *connection, const struct reading *reading)
 {
     if (reading->got > 0)
@@ -114,7 +114,7 @@ static void read_pieces(struct sdp_connection *connection, struct reading *readi
     }
 }
 
-/* The same, and everything stays. */
+/* The same for MSG_PEEK: all octets stay. */
 static void peek_pieces(const struct sdp_connection *connection, struct reading *reading)
 {
     uint64_t limit = connection->mark_set ? connection->mark - connection->rx_position : UINT64_MAX;
@@ -159,7 +159,7 @@ static bool is_over(const struct sdp_connection *connection)
     return connection->eof || connection->no_receives || connection->error != 0;
 }
 
-/* The part is large, nothing has come, and the call may wait. */
+/* Tries ZCopy: for a large part, if nothing has arrived and the call may wait. */
 static bool move_some(struct sdp_connection *connection, struct reading *reading,
                       const struct timespec *deadline, int *error)
 {
@@ -205,7 +205,7 @@ static int receive_all(struct sdp_connection *connection, struct reading *readin
         if (move_some(connection, reading, deadline, &error) ||
             (connection->piece_count > 0 && !peek))
             continue;
-        /* Who waits takes what has come as well, and with fewer system calls. */
+        /* A call that waits also takes what has arrived, with fewer system calls. */
         if (((reading->flags & MSG_DONTWAIT) || is_over(connection)) && sdp_take(connection))
             continue;
         if (is_over(connection))

@@ -5,13 +5,13 @@
 #include <limits.h>
 #include <string.h>
 
-/* Copied before a message leaves: the peer works on it while the next is copied. */
+/* Copied before a message is sent, so that the peer works on it while the next part is copied. */
 #define COPY_MAX SDP_RECEIVE_SIZE
 
-/* Where a call stands in its vector. */
+/* The position of a call in its vector. */
 struct cursor {
     const struct iovec *parts;
-    size_t at; /* of the first part */
+    size_t at; /* offset in the first part */
     size_t left;
 };
 
@@ -43,7 +43,7 @@ static size_t ring_room(const struct sdp_connection *connection)
     return used < connection->send_buffer ? connection->send_buffer - used : 0;
 }
 
-/* As much as fits, in one piece of memory. */
+/* Copies as much as fits contiguously. */
 static void copy_some(struct sdp_connection *connection, struct cursor *cursor)
 {
     size_t at = (size_t)((connection->tx_filled - connection->ring_base) % connection->ring_size);
@@ -85,7 +85,7 @@ static void copy_all(struct sdp_connection *connection, struct cursor *cursor, i
     }
 }
 
-/* The part is large, and the call may wait. */
+/* Tries ZCopy: for a large part, if the call may wait. */
 static bool move_some(struct sdp_connection *connection, struct cursor *cursor, int flags,
                       const struct timespec *deadline, int *error)
 {
@@ -105,7 +105,7 @@ static int send_all(struct sdp_connection *connection, struct cursor *cursor, in
 {
     int error = 0;
 
-    /* Credits that have come are seen here, in this thread. */
+    /* Takes credits that have arrived, in this thread. */
     if (sdp_machine_credits(&connection->machine) < SDP_BUFFERS / 4)
         (void)sdp_take(connection);
     cursor_advance(cursor, 0); /* parts may be empty */
@@ -125,7 +125,7 @@ static int send_all(struct sdp_connection *connection, struct cursor *cursor, in
     return error;
 }
 
-/* The last octet that was taken is urgent. */
+/* Marks the last octet copied as urgent. */
 static void mark_urgent(struct sdp_connection *connection)
 {
     if (connection->urgent_count < SDP_URGENT_MAX) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Making connections, and freeing them. */
+/* Creating and freeing connections. */
 #include "connection/sdp_object.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ static void reap(struct sdp_over *over)
         (struct sdp_connection *)(void *)((char *)over - offsetof(struct sdp_connection, over));
 
     while (pthread_mutex_trylock(&sdp_list_lock) != 0) {
-        /* A fork waits for this thread, and has the lock. */
+        /* A fork waits for this thread, and holds the lock. */
         if (atomic_load(&sdp_forking)) {
             sdp_adapter_bury(over);
             return;
@@ -44,7 +44,7 @@ static void reap(struct sdp_over *over)
     }
     sdp_list_remove(connection);
     (void)pthread_mutex_unlock(&sdp_list_lock);
-    (void)pthread_mutex_lock(&connection->lock); /* whoever has buried it leaves */
+    (void)pthread_mutex_lock(&connection->lock); /* waits for the thread that buried it */
     (void)pthread_mutex_unlock(&connection->lock);
     free_connection(connection);
 }
@@ -213,7 +213,7 @@ int sdp_connection_start(int fd, enum sdp_role role, const struct sdp_settings *
     (void)pthread_rwlock_unlock(&sdp_start_lock);
     if (error != 0)
         return -error;
-    (void)close(fd); /* the library has one of its own */
+    (void)close(fd); /* the library has a descriptor of its own */
     *result = connection;
     return 0;
 }

@@ -6,7 +6,7 @@
 
 #define CONVERSION_S 5
 
-/* Both ends have agreed already: it takes a round trip. */
+/* Waits for the stream. Both ends have agreed already, so it takes a round trip. */
 static void await_stream(struct sdp_connection *connection)
 {
     struct timespec deadline;
@@ -18,7 +18,7 @@ static void await_stream(struct sdp_connection *connection)
         error = sdp_wait(connection, &deadline);
 }
 
-/* 0, or a negative errno: the connection is there, and its stream, too. */
+/* Returns 0 if the connection and its stream exist; otherwise a negative errno. */
 static int have_stream(struct sdp_connection *connection)
 {
     int error = sdp_enter(connection);
@@ -50,7 +50,7 @@ int sdp_get_stream_option(struct sdp_connection *connection, int level, int name
                  : errno_of(itx_ep_get_stream_option(connection->ep, level, name, value, length));
 }
 
-/* Options that would change how the stream is read and written are taken, and nothing happens. */
+/* Options that would change how the stream is read and written are accepted without effect. */
 int sdp_set_stream_option(struct sdp_connection *connection, int level, int name, const void *value,
                           socklen_t length)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What poll would say, and telling of it. */
+/* The events of poll, and notification of their changes. */
 #include "connection/sdp_object.h"
 
 #include <poll.h>
 
 static bool is_readable(const struct sdp_connection *connection)
 {
-    /* The urgent octet itself, at the mark, is not read in line. */
+    /* At the mark, the urgent octet itself is not part of the data to read. */
     bool at_urgent = connection->mark_set && !connection->oob_inline &&
                      connection->mark == connection->rx_position;
 
@@ -38,7 +38,7 @@ bool sdp_tell(struct sdp_connection *connection)
     bool told = false;
     bool news;
 
-    if (connection->telling) /* that thread looks again */
+    if (connection->telling) /* that thread checks again */
         return false;
     while (notify.changed && connection->watch != SDP_WATCH_NOTHING) {
         events = sdp_events_now(connection);

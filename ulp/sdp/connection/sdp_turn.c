@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Threads that wait while another one works for them. A futex: signals end the wait. */
+/*
+ * Threads that wait while another thread is the driver. They use a futex, so that signals end the
+ * wait.
+ */
 #include "connection/sdp_object.h"
 
 #include <errno.h>

@@ -10,7 +10,7 @@
 
 /* ---- The lock ------------------------------------------------------------------------------- */
 
-/* After a fork: the connection goes on where it is used first. */
+/* After a fork: claims the connection for the process that uses it first. */
 static bool claim(struct sdp_connection *connection)
 {
     if (connection->lost)
@@ -65,7 +65,7 @@ static int drive(struct sdp_connection *connection, uint64_t timeout)
     it_status_t status;
 
     connection->driver = true;
-    /* The EVD may be waited for while its callback is silent. */
+    /* The EVD may be waited for while its callback is disarmed. */
     sdp_be_quiet(connection);
     (void)pthread_mutex_unlock(&connection->lock);
     status = itx_evd_wait_n(connection->evd, timeout, BATCH, events, &count, NULL);
@@ -88,7 +88,10 @@ int sdp_wait(struct sdp_connection *connection, const struct timespec *deadline)
     int error;
 
     sdp_push(connection);
-    /* Another thread may have taken what the caller waits for, while the lock was given up. */
+    /*
+     * While the lock was released, another thread may have taken the event that the caller waits
+     * for.
+     */
     if (sdp_tell(connection))
         return connection->disturbed ? EBADF : 0;
     if (connection->disturbed)
@@ -99,7 +102,7 @@ int sdp_wait(struct sdp_connection *connection, const struct timespec *deadline)
         error = sdp_wait_turn(connection, deadline);
     else
         error = drive(connection, timeout);
-    /* The process may have forked meanwhile. */
+    /* The process may have forked during the wait. */
     return claim(connection) && !connection->disturbed ? error : EBADF;
 }
 
@@ -112,7 +115,7 @@ void sdp_callback(it_evd_handle_t evd, void *argument)
 
     (void)evd;
     while (pthread_mutex_trylock(&connection->lock) != 0) {
-        /* The fork waits for this thread and has the lock; what has come is taken afterwards. */
+        /* The fork waits for this thread and holds the lock; the events are taken afterwards. */
         if (atomic_load(&sdp_forking))
             return;
         (void)nanosleep(&moment, NULL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ZCopy of blocking calls: the memory of the program is registered for the call. A send writes into
- * the peer's SinkAvail, or offers a SrcAvail; a receive reads from the peer's SrcAvail, or offers a
- * SinkAvail. What does not get through this way is copied.
+ * ZCopy for blocking calls: the memory of the program is registered for the call. A send writes
+ * into the peer's SinkAvail, or offers a SrcAvail. A receive reads from the peer's SrcAvail, or
+ * offers a SinkAvail. Data that cannot be moved this way is copied.
  */
 #include "connection/sdp_zcopy.h"
 
@@ -16,7 +16,7 @@
 #define READ_COOKIE ((it_dto_cookie_t)1 << 32)
 #define NS_PER_S    1000000000ll
 
-/* Memory of the program, for one call. */
+/* Memory of the program, registered for one call. */
 struct pin {
     it_lmr_handle_t lmr;
     struct sdp_place place;
@@ -66,7 +66,7 @@ static bool is_before(const struct timespec *a, const struct timespec *b)
     return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
 }
 
-/* An offer was taken back: until the peer has said so. Signals come too late for it. */
+/* Waits until the peer has confirmed that an offer is cancelled. Signals do not end this wait. */
 static void await_cancelled(struct sdp_connection *connection, const struct sdp_offer *offer)
 {
     const struct timespec until = after_ns(CANCEL_S * NS_PER_S);
@@ -100,7 +100,7 @@ static uint32_t write_sink(struct sdp_connection *connection, const struct pin *
     return is_dead(connection) ? 0 : octets;
 }
 
-/* 0 if the peer does not want it, or a time limit or a signal has ended it. */
+/* Returns 0 if the peer refuses it, or if a time limit or a signal has ended it. */
 static uint32_t offer_source(struct sdp_connection *connection, const struct pin *pin,
                              const struct timespec *deadline, int *error)
 {
@@ -127,11 +127,11 @@ static uint32_t offer_source(struct sdp_connection *connection, const struct pin
     if (source->done < size && !sdp_machine_sink(&connection->machine))
         connection->zcopy_rest = BUFFERED;
     if (*error == EAGAIN && (!deadline || is_before(&until, deadline)))
-        *error = 0; /* it was the offer's time that is over */
+        *error = 0; /* only the offer's own time is over */
     return is_dead(connection) ? 0 : inline_octets + source->done;
 }
 
-/* One call at a time may do it, and what was copied before goes first. */
+/* One call at a time may use ZCopy, and copied data is sent first. */
 static bool may_send(struct sdp_connection *connection, const struct timespec *deadline, int *error)
 {
     struct sdp_machine *machine = &connection->machine;
@@ -142,7 +142,7 @@ static bool may_send(struct sdp_connection *connection, const struct timespec *d
         connection->zcopy_rest--;
         return false;
     }
-    connection->more = false; /* as no more will be copied behind it */
+    connection->more = false; /* nothing more will be copied behind it */
     sdp_push(connection);
     while (connection->tx_sent != connection->tx_filled && !is_dead(connection) && *error == 0)
         *error = sdp_wait(connection, deadline);
@@ -167,7 +167,7 @@ size_t sdp_zcopy_send(struct sdp_connection *connection, const void *octets, siz
     connection->sending_zcopy = true;
     if (!sdp_machine_sink(&connection->machine))
         done = offer_source(connection, &memory, deadline, error);
-    /* The peer's SinkAvail may have crossed our SrcAvail, which is void then. */
+    /* The peer's SinkAvail may have crossed this SrcAvail, which is then void. */
     if (done == 0 && *error == 0 && !is_dead(connection) && sdp_machine_sink(&connection->machine))
         done = write_sink(connection, &memory);
     connection->sending_zcopy = false;
@@ -227,13 +227,13 @@ size_t sdp_zcopy_receive(struct sdp_connection *connection, void *octets, size_t
     struct pin memory;
     size_t done;
 
-    sdp_push(connection); /* what the last one owes goes before a new offer */
+    sdp_push(connection); /* sends what is due for the last one before a new offer */
     source = sdp_machine_source(machine) != NULL;
     if (connection->receiving_zcopy || connection->piece_count > 0 || is_dead(connection) ||
         !sdp_post_room(connection) || (!source && !sdp_machine_may_offer_sink(machine)) ||
         !pin(&memory, octets, piece_of(count, PIECE_MAX),
              IT_PRIV_LOCAL | (source && !sdp_adapter_get()->device ? 0 : IT_PRIV_REMOTE_WRITE),
-             error)) /* some devices want the right for what a Read brings */
+             error)) /* some devices require this right for the data of a Read */
         return 0;
     connection->receiving_zcopy = true;
     if (source)

@@ -5,8 +5,8 @@
 #include "connection/sdp_object.h"
 
 /*
- * With the lock. Both move some octets and return how many; 0: none, and those that are to be moved
- * now are copied. *error: EAGAIN, EINTR, EBADF or EFAULT if the call has to end.
+ * Called with the lock. Both move some octets and return how many; 0: none, and the caller copies
+ * instead. *error: EAGAIN, EINTR, EBADF or EFAULT if the call must end.
  */
 size_t sdp_zcopy_send(struct sdp_connection *connection, const void *octets, size_t count,
                       const struct timespec *deadline, int *error);

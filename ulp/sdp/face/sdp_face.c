@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Datagram sockets, because their ends are less alike than those of a stream:
+ * The face is one of a pair of datagram sockets, whose two ends can differ more than those of a
+ * stream. How each event is shown:
  *
  * | shown    | by                                                                            |
  * | POLLIN   | datagrams of no octets in the face's queue, so that a read finds end of file  |
@@ -8,9 +9,9 @@
  * |          | is charged to it, and the buffer is made smaller or larger than that          |
  * | RDHUP    | shutdown of the face for reading                                              |
  * | HUP      | shutdown of the face for both                                                 |
- * | ERR      | the hand dissolves the pair with that datagram unread: ECONNRESET             |
+ * | ERR      | the hand disconnects with that datagram unread: ECONNRESET                    |
  *
- * The hand is shut for reading: a write to the face fails with EPIPE.
+ * The hand is shut down for reading, so a write to the face fails with EPIPE.
  */
 #include "face/sdp_face.h"
 
@@ -52,7 +53,10 @@ int sdp_face_open(struct sdp_face *face, int *fd)
     return 0;
 }
 
-/* One datagram more, or the oldest makes place for it. recv of no octets harms no other file. */
+/*
+ * Adds a datagram; drops the oldest if there are too many. recv of no octets does no harm on
+ * another file.
+ */
 static void mark(struct sdp_face *face, int fd)
 {
     if (send(face->hand, "", 0, MSG_NOSIGNAL) == 0 && ++face->marks > MARKS_MAX) {
@@ -68,7 +72,7 @@ static void unmark(struct sdp_face *face, int fd)
     face->marks = 0;
 }
 
-/* What stays once it is shown. */
+/* Shows events that stay once shown. */
 static void end(struct sdp_face *face, int fd, unsigned events)
 {
     static const struct sockaddr nobody = {.sa_family = AF_UNSPEC};
@@ -96,7 +100,7 @@ void sdp_face_show(struct sdp_face *face, int fd, unsigned events, unsigned news
     if (come & FOR_GOOD)
         end(face, fd, events);
     else if (come & POLLIN && events & POLLRDHUP)
-        (void)shutdown(fd, SHUT_RD); /* wakes those who wait */
+        (void)shutdown(fd, SHUT_RD); /* wakes waiting threads */
     else if (come & POLLIN)
         mark(face, fd);
     if (gone & POLLIN)

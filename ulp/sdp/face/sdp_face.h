@@ -1,32 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel's descriptor that stands in a program's number once its connection is SDP: it shows to
- * poll, select, epoll and O_ASYNC what the socket would show. One end of a pair of AF_UNIX datagram
- * sockets; the other end, the hand, is ours. Calls that escape the hooks find an end of file when
- * they read (or EAGAIN) and EPIPE when they write: no octet of the program is ever in here.
+ * The kernel descriptor behind a program's number once its connection is SDP. To poll, select,
+ * epoll and O_ASYNC it shows what the socket would show. It is one end of a pair of AF_UNIX
+ * datagram sockets; this library has the other end, the hand. A call that escapes the hooks finds
+ * an end of file (or EAGAIN) when it reads and EPIPE when it writes: no octet of the program is
+ * ever in the pair.
  *
- * The caller serialises the calls on one face. `fd` is any number that names it at the moment.
+ * The caller serialises the calls on one face. `fd` is any number that refers to it at the moment.
  */
 #ifndef ITAPI_ULP_SDP_FACE_SDP_FACE_H
 #define ITAPI_ULP_SDP_FACE_SDP_FACE_H
 
 struct sdp_face {
     int hand;
-    unsigned shown; /* events of poll */
+    unsigned shown; /* poll events */
     int marks;      /* datagrams in its queue */
 };
 
-/* The face, which shows nothing, goes to *fd. 0 or -errno. Both are closed on exec. */
+/*
+ * Opens a face, which shows nothing, and stores it in *fd. Returns 0 or -errno. Both ends are
+ * close-on-exec.
+ */
 int sdp_face_open(struct sdp_face *face, int *fd);
 
 /*
- * Has it show these of POLLIN, POLLOUT, POLLRDHUP, POLLHUP, POLLERR. The last three stay, as they
- * do on a socket, and show POLLIN, too. `news`: edge-triggered pollers and SIGIO are told again of
- * what is shown already. The kernel has no object that shows POLLPRI besides.
+ * Makes the face show these events: POLLIN, POLLOUT, POLLRDHUP, POLLHUP, POLLERR. The last three
+ * stay, as on a socket, and imply POLLIN. `news`: events already shown that edge-triggered pollers
+ * and SIGIO are notified of again. The kernel has no object that also shows POLLPRI.
  */
 void sdp_face_show(struct sdp_face *face, int fd, unsigned events, unsigned news);
 
-/* SO_ERROR has been read: POLLERR goes. */
+/* SO_ERROR has been read: clears POLLERR. */
 void sdp_face_error_read(struct sdp_face *face, int fd);
 
 /* Closes the hand. */

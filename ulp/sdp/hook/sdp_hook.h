@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What all hooks do alike. */
+/* Helpers that all hooks share. */
 #ifndef ITAPI_ULP_SDP_HOOK_SDP_HOOK_H
 #define ITAPI_ULP_SDP_HOOK_SDP_HOOK_H
 
@@ -11,15 +11,15 @@
 
 #include <errno.h>
 
-/* The kernel's alone, or asked by this library. */
+/* Returns true if the number is the kernel's alone, or the call comes from this library. */
 static inline bool sdp_is_kernels(int number)
 {
     return sdp_inside() || sdp_table_kind(number) == SDP_NUMBER_FREE;
 }
 
 /*
- * `result` = `call` of the socket floor, in a region; again while handlers that ran want it so.
- * errno stays what it was, unless the call fails: then `result` is -1.
+ * Sets `result` to `call` of the socket floor, made in a region; repeats it if signal handlers ran
+ * and all have SA_RESTART. Keeps errno unless the call fails: then `result` is -1.
  */
 #define SDP_IN_REGION(result, call)                                                                \
     do {                                                                                           \
@@ -38,13 +38,15 @@ static inline bool sdp_is_kernels(int number)
         }                                                                                          \
     } while (0)
 
-/* Descriptors that this library makes sit high. */
+/* Moves descriptors that this library creates to high numbers. */
 static inline int sdp_made(int fd)
 {
     return sdp_inside() ? sdp_own_keep(fd) : fd;
 }
 
-/* A socket stands in 0, 1 or 2 now: libc's stream of it goes by our functions from here on. */
+/*
+ * A socket is now number 0, 1 or 2: from now on libc's stream of it uses functions of this library.
+ */
 void sdp_stream_over(int number);
 
 void sdp_signals_start(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* sendfile and splice, where a socket that is not the kernel's takes part: by copy. */
+/* sendfile and splice with a socket that is not the kernel's: by copying. */
 #include "hook/sdp_hook.h"
 
 #include <fcntl.h>
@@ -14,7 +14,7 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Is it a socket whose octets the kernel has? It may have been decided by now. */
+/* Returns true for a socket whose octets the kernel does not have; decides an undecided one. */
 static bool is_converted(int fd, bool writes)
 {
     struct iovec none = {NULL, 0};
@@ -27,7 +27,7 @@ static bool is_converted(int fd, bool writes)
     return result != SDP_KERNEL;
 }
 
-/* Octets from a file that can be read twice, so that what is not sent is not lost. */
+/* Copies from a file that can be read again, so that octets that are not sent are not lost. */
 ssize_t sendfile(int to, int from, off_t *offset, size_t count)
 {
     char buffer[COPY_MAX];
@@ -63,7 +63,7 @@ ssize_t sendfile64(int to, int from, off64_t *offset, size_t count)
     return sendfile(to, from, offset, count);
 }
 
-/* From a socket: it is looked at, and what the pipe has taken is read. */
+/* From a socket: peeks at the octets, and reads as many as the pipe has taken. */
 static ssize_t splice_in(int socket, int pipe, size_t size, unsigned flags)
 {
     char buffer[COPY_MAX];
@@ -78,7 +78,7 @@ static ssize_t splice_in(int socket, int pipe, size_t size, unsigned flags)
     return put <= 0 ? put : recv(socket, buffer, (size_t)put, 0);
 }
 
-/* To a socket: a copy of what is in the pipe (tee) is sent, and as much is read from the pipe. */
+/* To a socket: sends a copy of the pipe's contents (tee), and reads as much from the pipe. */
 static ssize_t splice_out(int pipe, int socket, size_t size, unsigned flags)
 {
     char buffer[COPY_MAX];

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* SDP_KERNEL, or the result with errno. */
+/* Returns SDP_KERNEL, or the result with errno set. */
 static ssize_t receive(int fd, const struct iovec *parts, int count, int flags)
 {
     ssize_t result;
@@ -66,7 +66,7 @@ ssize_t readv(int fd, const struct iovec *parts, int count)
     return result == SDP_KERNEL ? SDP_NEXT(readv)(fd, parts, count) : result;
 }
 
-/* Without names and control messages, as TCP has none here. */
+/* Returns no name and no control messages, as TCP has none here. */
 static ssize_t receive_message(int fd, struct msghdr *message, int flags)
 {
     ssize_t result = receive(fd, message->msg_iov, (int)message->msg_iovlen, flags);
@@ -86,7 +86,10 @@ ssize_t recvmsg(int fd, struct msghdr *message, int flags)
     return result == SDP_KERNEL ? SDP_NEXT(recvmsg)(fd, message, flags) : result;
 }
 
-/* The time limit counts between messages, as the kernel has it. An error after one is lost. */
+/*
+ * The time limit is checked between messages, as in the kernel. An error after the first message is
+ * lost.
+ */
 int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *limit)
 {
     struct timespec until;
@@ -131,7 +134,7 @@ ssize_t write(int fd, const void *buffer, size_t size)
     return result == SDP_KERNEL ? SDP_NEXT(write)(fd, buffer, size) : result;
 }
 
-/* A connected TCP socket does not look at the address. */
+/* A connected TCP socket ignores the address. */
 ssize_t sendto(int fd, const void *buffer, size_t size, int flags, const struct sockaddr *to,
                socklen_t length)
 {
@@ -148,7 +151,7 @@ ssize_t writev(int fd, const struct iovec *parts, int count)
     return result == SDP_KERNEL ? SDP_NEXT(writev)(fd, parts, count) : result;
 }
 
-/* Sockets that go to another process become TCP; those that are SDP cannot go. */
+/* Sockets that are passed to another process become TCP; those that are SDP cannot be passed. */
 static bool passes_descriptors(const struct msghdr *message)
 {
     struct msghdr copy = *message;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* close, dup, fcntl, and the making of descriptors. */
+/* close, dup, fcntl, and calls that create descriptors. */
 #include "hook/sdp_hook.h"
 
 #include <fcntl.h>
@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <unistd.h>
 
-/* One of ours that ends. */
+/* Closes a descriptor of this library. */
 static int close_own(int fd)
 {
     if (sdp_table_kind(fd) == SDP_NUMBER_OWN)
@@ -110,7 +110,7 @@ int fcntl(int fd, int command, ...)
     va_end(list);
     if (sdp_is_kernels(fd)) {
         result = SDP_NEXT(fcntl)(fd, command, call.argument);
-        /* Only the library asks for any number at all. */
+        /* Only this library asks for any number at all. */
         return command == F_DUPFD_CLOEXEC && call.argument == 0 ? sdp_made(result) : result;
     }
     if (command == F_DUPFD || command == F_DUPFD_CLOEXEC)

@@ -16,7 +16,7 @@ static const struct timespec *after(struct timespec *deadline, const struct time
                  : NULL;
 }
 
-/* Nothing of ours is there at all: the shortest way. */
+/* The shortest way: returns true if no socket is undecided or converted. */
 static bool nothing_is_ours(void)
 {
     return sdp_inside() || sdp_nothing_to_wait_for();
@@ -54,7 +54,7 @@ int pselect(int count, fd_set *in, fd_set *out, fd_set *urgent, const struct tim
     return result == SDP_KERNEL ? SDP_NEXT(pselect)(count, in, out, urgent, limit, mask) : result;
 }
 
-/* The kernel's select says in `limit` what is left of it. */
+/* The kernel's select stores the remaining time in `limit`. */
 int select(int count, fd_set *in, fd_set *out, fd_set *urgent, struct timeval *limit)
 {
     struct timespec storage;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* fork, exec, spawn, exit, threads of this library. */
+/* fork, exec, spawn, exit, and threads of this library. */
 #include "hook/sdp_hook.h"
 
 #include <pthread.h>
@@ -10,7 +10,10 @@
 
 /* ---- fork ----------------------------------------------------------------------------------- */
 
-/* By pthread_atfork: so daemon and forkpty, too, which call fork inside of libc. */
+/*
+ * Registered by pthread_atfork, and so also called for daemon and forkpty, which call fork inside
+ * libc.
+ */
 static void before_fork(void)
 {
     sdp_region_enter();
@@ -34,7 +37,7 @@ void sdp_process_start(void)
     (void)pthread_atfork(before_fork, after_fork_parent, after_fork_child);
 }
 
-/* The child of a vfork would change our memory in the parent's name. */
+/* The child of a vfork would change this library's memory in the parent. */
 pid_t vfork(void)
 {
     return fork();
@@ -100,7 +103,10 @@ int fexecve(int fd, char *const arguments[], char *const environment[])
     return exec_failed(SDP_NEXT(fexecve)(fd, arguments, environment));
 }
 
-/* execl and its like: the arguments up to NULL as an array, and *rest behind them. */
+/*
+ * For execl and its like: gathers the arguments up to NULL in an array; *environment is the
+ * argument after it.
+ */
 static char **gather(const char *first, va_list list, char ***environment)
 {
     va_list again;
@@ -158,7 +164,7 @@ EXEC_LIST(execlp, EXECLP)
 
 /* ---- Programs beside this one --------------------------------------------------------------- */
 
-/* They start with the limits that the program believes to have. */
+/* The new programs start with the limits that this program believes to have. */
 static void before_spawn(void)
 {
     sdp_region_enter();
@@ -247,7 +253,7 @@ static void *run_ours(void *argument)
     return start.run(start.argument);
 }
 
-/* Those of this library and of the libraries below it ask the kernel. */
+/* Threads of this library, and of the libraries below it, use the kernel directly. */
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
                    void *argument)
 {

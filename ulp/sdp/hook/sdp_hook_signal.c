@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Signal handlers of the program run behind one of ours. In a region it keeps the signal, and has
- * the kernel send it again every now and then, so that a sleep in the region ends (a sleep that was
- * about to begin, too). When the region is left the signal is sent once more, and its handler runs.
+ * Signal handlers of the program run behind a handler of this library. In a region that handler
+ * keeps the signal and lets a timer repeat it, so that a sleep in the region ends, even one that
+ * was about to begin. When the region is left, the signal is sent once more, and the program's
+ * handler runs.
  */
 #include "hook/sdp_hook.h"
 
@@ -16,7 +17,7 @@
 #define AGAIN_NS    2000000
 #define KERNELS_OWN 0x04000000 /* SA_RESTORER: libc sets it, and shows it */
 
-/* What the program has installed; its mask and flags are the kernel's, too. */
+/* The handlers that the program has installed; the kernel has their masks and flags too. */
 static struct {
     _Atomic uintptr_t handler;
     atomic_int flags;
@@ -95,7 +96,10 @@ static void on_signal(int signal, siginfo_t *info, void *context)
         run(signal, info, context);
 }
 
-/* All that were kept, with all signals blocked: then the kernel delivers them as ever. */
+/*
+ * Sends all kept signals again while all signals are blocked, so that the kernel delivers them as
+ * usual.
+ */
 static void run_deferred(void)
 {
     sigset_t all;
@@ -123,7 +127,7 @@ static bool is_handler(const struct sigaction *action)
     return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
 }
 
-/* As the program knows it. */
+/* Restores the action as the program has set it. */
 static void restore(struct sigaction *action, uintptr_t handler, int flags)
 {
     if (action->sa_sigaction != on_signal || !(action->sa_flags & SA_SIGINFO))

@@ -32,7 +32,7 @@ int socketpair(int domain, int type, int protocol, int pair[2])
     return result;
 }
 
-/* The kernel's call is made out of the region: it may block, and handlers run. */
+/* The kernel's call is made outside the region, since it may block and handlers must run. */
 int connect(int fd, const struct sockaddr *peer, socklen_t length)
 {
     int result;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* fdopen on a socket: libc reads and writes its streams by itself; these get functions of ours. */
+/*
+ * fdopen on a socket: libc reads and writes its streams internally, so these get functions of this
+ * library.
+ */
 #include "hook/sdp_hook.h"
 
 #include <fcntl.h>
@@ -12,7 +15,7 @@ static ssize_t read_stream(void *cookie, char *buffer, size_t size)
     return read((int)(intptr_t)cookie, buffer, size);
 }
 
-/* All of it: libc counts what is missing as an error. */
+/* Writes everything: libc counts a short write as an error. */
 static ssize_t write_stream(void *cookie, const char *buffer, size_t size)
 {
     size_t done = 0;
@@ -64,7 +67,7 @@ FILE *fdopen(int fd, const char *mode)
     return stream;
 }
 
-/* The new stream serves whatever is put into the number afterwards, too. */
+/* The new stream also serves whatever the number refers to later. */
 void sdp_stream_over(int number)
 {
     FILE **const streams[] = {&stdin, &stdout, &stderr};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* syscall(2) of the calls that are hooked; and the start of all. */
+/* syscall(2) with the numbers of hooked calls; and the start of the library. */
 #include "hook/sdp_hook.h"
 #include "socket/sdp_decide.h"
 
@@ -12,7 +12,7 @@
 
 typedef long argument_list[6];
 
-/* SDP_KERNEL: not one of them. */
+/* Returns SDP_KERNEL for other calls. */
 static long data_call(long number, const argument_list a)
 {
     switch (number) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The functions that ours stand in front of: SDP_NEXT(read)(fd, buffer, size). */
+/* The functions that the hooks replace: SDP_NEXT(read)(fd, buffer, size). */
 #ifndef ITAPI_ULP_SDP_HOOK_SDP_NEXT_H
 #define ITAPI_ULP_SDP_HOOK_SDP_NEXT_H
 
@@ -93,7 +93,7 @@ extern struct sdp_next sdp_next;
 
 void sdp_next_resolve(void);
 
-/* Constructors of other libraries may run before ours. */
+/* Constructors of other libraries may run before the one of this library. */
 static inline const struct sdp_next *sdp_next_get(void)
 {
     if (__builtin_expect(!sdp_next.pthread_create, 0))

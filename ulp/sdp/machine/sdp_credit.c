@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Credits: numbers of messages, and receives that are told. */
+/* Credits: message numbers, and the announced receives. */
 #include "machine/sdp_halves.h"
 
 static uint32_t least(uint32_t a, uint32_t b)
@@ -28,7 +28,7 @@ bool sdp_credit_hear(struct sdp_machine *machine, const struct sdp_message *mess
     machine->rx_last = message->mseq;
     machine->rx_posted--;
     machine->tx_acked = message->mseq_ack;
-    /* Receives that are posted stay posted. */
+    /* Receives that are posted stay posted, so the limit never decreases. */
     if (is_later(limit, machine->tx_limit))
         machine->tx_limit = limit;
     return true;
@@ -39,7 +39,7 @@ bool sdp_credit_due(const struct sdp_machine *machine)
     uint32_t left;
 
     if (machine->got_disconn)
-        return false; /* it has said all */
+        return false; /* the peer sends nothing more */
     left = is_later(machine->rx_told, machine->rx_last) ? machine->rx_told - machine->rx_last : 0;
 
     if (left > SDP_RESERVE_DATA)

@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Between the files of this folder: what messages mean to the sending and the receiving half. */
+/* Shared by the files of this folder: what messages mean for the sending and the receiving half. */
 #ifndef ITAPI_ULP_SDP_MACHINE_SDP_HALVES_H
 #define ITAPI_ULP_SDP_MACHINE_SDP_HALVES_H
 
 #include "machine/sdp_machine.h"
 
-/* Credits that a message leaves unused: one for the others, and one for an update. */
+/* Credits that a message must leave: one for other control messages, and one for an update. */
 #define SDP_RESERVE_DATA    2u
 #define SDP_RESERVE_CONTROL 1u
 
-/* What a message says of numbers and receives. false: a lie. */
+/* Takes message numbers and receives from a message. Returns false for a protocol violation. */
 bool sdp_credit_hear(struct sdp_machine *machine, const struct sdp_message *message);
-/* The peer may be about to starve, and would learn of more than one receive. */
+/*
+ * Returns true if the peer may run out of credits, and an update would announce more than one
+ * receive.
+ */
 bool sdp_credit_due(const struct sdp_machine *machine);
-/* Numbers the message, and tells receives and what has come. */
+/* Numbers the message, and fills in receives and acknowledgement. */
 void sdp_machine_stamp(struct sdp_machine *machine, struct sdp_message *message);
 
 void sdp_places_add(struct sdp_places *places, const struct sdp_place *place);
-/* octets of the oldest are done; it goes when none are left. */
+/* Marks octets of the oldest place as done; removes it when none are left. */
 void sdp_places_advance(struct sdp_places *places, uint32_t octets);
 
-/* Each is false for a lie. */
+/* Each returns false for a protocol violation. */
 bool sdp_machine_hear_mode(struct sdp_machine *machine, const struct sdp_message *message,
                            struct sdp_heard *heard);
 bool sdp_source_read(struct sdp_machine *machine, const struct sdp_message *message,

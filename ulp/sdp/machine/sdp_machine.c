@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Messages in and out, sizes, the end. The halves: sdp_source.c, sdp_sink.c. */
+/* Messages in and out, sizes, the end. The halves are in sdp_source.c and sdp_sink.c. */
 #include "machine/sdp_halves.h"
 
 #include <string.h>
@@ -30,7 +30,7 @@ size_t sdp_machine_greet(struct sdp_machine *machine, const struct sdp_hello *ow
     struct sdp_hello hello = *own;
 
     hello.bufs = (uint16_t)least(machine->rx_posted, UINT16_MAX);
-    /* A Hello acknowledges nothing yet, not even mseq 0. */
+    /* A Hello acknowledges nothing, not even mseq 0. */
     machine->rx_told = machine->active ? hello.bufs - 1u : hello.bufs;
     machine->open = machine->greeted;
     if (machine->active) {
@@ -252,7 +252,7 @@ bool sdp_machine_next(struct sdp_machine *machine, struct sdp_message *message)
     if (!machine->open || credits == 0)
         return false;
     if (credits <= SDP_RESERVE_CONTROL || machine->due == 0) {
-        /* Nothing but an update may take the last credit, or else both sides could starve. */
+        /* Only an update may take the last credit, or else both sides could run out of credits. */
         if (!(machine->due & SDP_DUE_ABORT) && (machine->failed || !sdp_credit_due(machine)))
             return false;
         if (!(machine->due & SDP_DUE_ABORT))
@@ -274,7 +274,7 @@ void sdp_machine_data(struct sdp_machine *machine, uint32_t octets, bool urgent,
     if (urgent)
         message->flags = SDP_FLAG_OOB_PRES;
     machine->data_sent++;
-    machine->sinks.count = 0; /* K drops its SinkAvails when it sees the octets */
+    machine->sinks.count = 0; /* the peer drops its SinkAvails when it gets the octets */
     sdp_machine_stamp(machine, message);
     if (urgent && machine->urgent_left > 0)
         machine->urgent_left--;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The protocol of one connection: what a message of the peer means, which messages are due, and
- * what may be sent now. No socket, thread, clock or heap; the caller has a lock.
+ * The protocol of one connection: the meaning of the peer's messages, which messages are due, and
+ * what may be sent now. Without sockets, threads, clock and heap; the caller holds a lock.
  */
 #ifndef ITAPI_ULP_SDP_MACHINE_SDP_MACHINE_H
 #define ITAPI_ULP_SDP_MACHINE_SDP_MACHINE_H
 
 #include "wire/sdp_message.h"
 
-/* SrcAvails of the peer, and SinkAvails of the peer, that are held at a time. */
+/* SrcAvails, and SinkAvails, of the peer that are held at a time. */
 #define SDP_ADVERTS_MAX 4u
 
-/* What is to be sent; in this order. */
+/* Messages to send, in this order. */
 enum sdp_due {
     SDP_DUE_ABORT = 0x1,
     SDP_DUE_RD_COMPL = 0x2,
@@ -26,7 +26,7 @@ enum sdp_due {
     SDP_DUE_UPDATE = 0x400 /* an empty Data: credits, or OOB_PEND */
 };
 
-/* An advertisement of our own: one SrcAvail, and one SinkAvail, at a time. */
+/* An advertisement of this side: at most one SrcAvail and one SinkAvail at a time. */
 enum sdp_offer_state {
     SDP_OFFER_NONE,
     SDP_OFFER_OUT,
@@ -36,19 +36,19 @@ enum sdp_offer_state {
 
 struct sdp_offer {
     enum sdp_offer_state state;
-    uint32_t size; /* octets that the peer may move; without inline octets */
-    uint32_t done; /* that it has told to have moved; stays when the offer is over */
+    uint32_t size; /* octets that the peer may move, without inline octets */
+    uint32_t done; /* octets that the peer has reported as moved; stays after the offer has ended */
 };
 
 struct sdp_places {
-    struct sdp_place place[SDP_ADVERTS_MAX]; /* oldest first; addr and size of what is left */
+    struct sdp_place place[SDP_ADVERTS_MAX]; /* oldest first; addr and size of the rest */
     uint32_t count;
 };
 
 struct sdp_machine {
     bool active;
-    bool greeted; /* the peer's Hello or HelloAck has come */
-    bool open;    /* both have passed */
+    bool greeted; /* the peer's Hello or HelloAck has arrived */
+    bool open;    /* both have been exchanged */
     bool failed;
     unsigned due; /* enum sdp_due */
 
@@ -57,21 +57,21 @@ struct sdp_machine {
     uint32_t tx_limit;     /* highest mseq for which the peer has a receive */
     uint32_t tx_acked;     /* last mseq that the peer has processed */
     uint32_t rx_last;      /* mseq of the last message of the peer */
-    uint32_t rx_told;      /* highest mseq that the peer may send, as it knows */
-    uint32_t rx_posted;    /* receives, without those of messages that were heard */
+    uint32_t rx_told;      /* highest mseq that the peer may send, as announced */
+    uint32_t rx_posted;    /* receives, without those of messages that have been heard */
     bool ack_held;         /* between SrcAvailCancel and SendSm */
-    uint32_t ack_held_at;  /* mseq_ack meanwhile */
-    uint32_t send_max;     /* of our Sends */
-    uint32_t send_size;    /* of them, as the peer's receives allow */
-    uint32_t receive_size; /* of ours, as the peer knows it */
+    uint32_t ack_held_at;  /* mseq_ack during that time */
+    uint32_t send_max;     /* maximum size of this side's Sends */
+    uint32_t send_size;    /* the size that the peer's receives allow */
+    uint32_t receive_size; /* size of this side's receives, as the peer knows it */
 
-    /* Larger receives: at our side, and at the peer's. */
+    /* Larger receives, here and at the peer: */
     uint32_t receive_max;
-    uint32_t resize_to;   /* 0: no ChRcvBuf to answer; receives are posted with this size */
-    uint32_t resize_left; /* smaller ones that are still posted */
-    uint32_t size_asked;  /* 0: no ChRcvBufAck to come */
+    uint32_t resize_to;   /* size with which receives are posted; 0: no ChRcvBuf to answer */
+    uint32_t resize_left; /* smaller receives that are still posted */
+    uint32_t size_asked;  /* 0: no ChRcvBufAck is expected */
 
-    /* Our sending half. */
+    /* The sending half: */
     enum sdp_mode tx_mode;
     enum sdp_mode mode_wanted; /* with SDP_DUE_MODE */
     uint16_t peer_adverts;
@@ -80,97 +80,108 @@ struct sdp_machine {
     uint32_t source_mseq;
     struct sdp_places sinks; /* SinkAvails of the peer */
     uint32_t data_sent;      /* Data messages with payload */
-    unsigned urgent_left;    /* urgent octets that have not left */
+    unsigned urgent_left;    /* urgent octets that have not been sent */
     bool sent_disconn;
 
-    /* Our receiving half. */
+    /* The receiving half: */
     enum sdp_mode rx_mode;
     struct sdp_offer sink;     /* SinkAvail */
     struct sdp_places sources; /* SrcAvails of the peer */
-    uint32_t reading;          /* octets of the first that RDMA Reads are moving */
-    uint32_t read_done;        /* to be told by RdmaRdCompl */
-    bool cancelled;            /* SrcAvailCancel waits for the end of Reads */
-    bool refused;              /* SendSm has gone out since the last SrcAvail */
-    bool behind_source;        /* Data stands behind an open SrcAvail: it must be read */
+    uint32_t reading;          /* octets of the first source that RDMA Reads are moving */
+    uint32_t read_done;        /* octets to report by RdmaRdCompl */
+    bool cancelled;            /* SrcAvailCancel waits until Reads have ended */
+    bool refused;              /* SendSm has been sent since the last SrcAvail */
+    bool behind_source;        /* Data has come behind an open SrcAvail, which must be read */
     uint32_t data_received;
     bool got_pend;
     bool got_disconn;
-    bool want_pipe; /* say REQ_PIPE */
+    bool want_pipe; /* send REQ_PIPE */
 };
 
-/* What a message brought, beside what the machine shows. */
+/* The contents of a message, besides the state in the machine. */
 struct sdp_heard {
     const unsigned char *payload;
     uint32_t octets; /* of the stream */
-    bool urgent;     /* the last one is */
-    bool pend;       /* an urgent one was announced, for the first time */
-    bool source;     /* a SrcAvail stands behind the octets, the last of .sources */
+    bool urgent;     /* the last octet is urgent */
+    bool pend;       /* an urgent octet was announced for the first time */
+    bool source;     /* a SrcAvail follows the octets: the last of .sources */
     bool opened;
     bool reset; /* AbortConn */
 };
 
 /*
- * own: as it goes out in the Hello or HelloAck. own->bufs receives of own->receive_size are posted;
- * own->desired_size: of our Sends. receive_max: what receives may grow to.
+ * own: the values sent in the Hello or HelloAck. own->bufs receives of own->receive_size are
+ * posted; own->desired_size is that of this side's Sends. receive_max: the size that receives may
+ * grow to.
  */
 void sdp_machine_start(struct sdp_machine *machine, bool active, const struct sdp_hello *own,
                        uint32_t receive_max);
 
-/* Writes the Hello, or the HelloAck once the Hello has come. Returns its octets. */
+/* Writes the Hello, or the HelloAck once the Hello has arrived. Returns its length. */
 size_t sdp_machine_greet(struct sdp_machine *machine, const struct sdp_hello *own,
                          unsigned char out[SDP_HELLO_OCTETS]);
 
-/* A message has come. false: a lie, or none; the connection is to be aborted. */
+/*
+ * Handles an arriving message. Returns false for a protocol violation or no message: the connection
+ * must be aborted.
+ */
 bool sdp_machine_hear(struct sdp_machine *machine, const unsigned char *octets, size_t length,
                       struct sdp_heard *heard);
 
-/* A receive was posted again, with sdp_machine_post_size octets. */
+/* A receive has been posted again, with sdp_machine_post_size octets. */
 void sdp_machine_posted(struct sdp_machine *machine);
 uint32_t sdp_machine_post_size(const struct sdp_machine *machine);
 
-/* Takes the next control message that is due and has a credit; false: none. */
+/* Takes the next control message that is due and has a credit. Returns false if there is none. */
 bool sdp_machine_next(struct sdp_machine *machine, struct sdp_message *message);
 
-/* Messages that the peer would take now, the reserve included. */
+/* Returns the number of messages that the peer would accept now, including the reserve. */
 uint32_t sdp_machine_credits(const struct sdp_machine *machine);
 
-/* Octets that a Data message may have now; 0: none may go. */
+/* Returns the octets that a Data message may have now; 0: none may be sent. */
 uint32_t sdp_machine_room(const struct sdp_machine *machine);
 void sdp_machine_data(struct sdp_machine *machine, uint32_t octets, bool urgent,
                       struct sdp_message *message);
 
-/* An urgent octet waits to leave: announced at once. */
+/* An urgent octet waits to be sent: announces it at once. */
 void sdp_machine_urgent(struct sdp_machine *machine);
 
-/* All is sent: DisConn. */
+/* All data has been sent: DisConn becomes due. */
 void sdp_machine_finish(struct sdp_machine *machine);
 void sdp_machine_abort(struct sdp_machine *machine);
 
-/* ---- ZCopy: our data ------------------------------------------------------------------------ */
+/*
+ * ---- ZCopy: data of this side ------------------------------------------------------------------
+ */
 
-/* A mode for our sending half, if the transition is legal now. ModeChange becomes due. */
+/* Changes the mode of the sending half if the transition is legal now: ModeChange becomes due. */
 bool sdp_machine_change_mode(struct sdp_machine *machine, enum sdp_mode mode);
 
-/* In combined mode it carries at least one octet inline and leaves one, in pipelined none. */
+/*
+ * In combined mode a SrcAvail carries at least one octet inline and leaves one; in pipelined mode
+ * it carries none.
+ */
 bool sdp_machine_may_offer_source(const struct sdp_machine *machine);
-/* place: of the whole buffer, whose first inline_octets follow in the message. */
+/* place: the whole buffer, whose first inline_octets go in the message. */
 void sdp_machine_offer_source(struct sdp_machine *machine, const struct sdp_place *place,
                               uint32_t inline_octets, struct sdp_message *message);
 void sdp_machine_cancel_source(struct sdp_machine *machine);
 
-/* The peer's oldest SinkAvail; NULL: none that is valid. */
+/* Returns the peer's oldest SinkAvail; NULL: there is no valid one. */
 const struct sdp_place *sdp_machine_sink(const struct sdp_machine *machine);
-/* octets were written into it; the message tells so and needs a credit (sdp_machine_room). */
+/*
+ * octets have been written into it. The message reports that and needs a credit (sdp_machine_room).
+ */
 void sdp_machine_written(struct sdp_machine *machine, uint32_t octets, struct sdp_message *message);
 
 /* ---- ZCopy: data of the peer ---------------------------------------------------------------- */
 
-/* The peer's oldest SrcAvail; NULL: none. */
+/* Returns the peer's oldest SrcAvail, or NULL. */
 const struct sdp_place *sdp_machine_source(const struct sdp_machine *machine);
 /* An RDMA Read of its next octets begins, and ends; one at a time. */
 void sdp_machine_read_begins(struct sdp_machine *machine, uint32_t octets);
 void sdp_machine_read_ends(struct sdp_machine *machine);
-/* SendSm, where it is legal; false: it has to be read. */
+/* Makes SendSm due if it is legal. Returns false if the SrcAvail must be read. */
 bool sdp_machine_refuse(struct sdp_machine *machine);
 
 bool sdp_machine_may_offer_sink(const struct sdp_machine *machine);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Who may change which mode into which: [by the sink][from][to]. */
+/* The legal changes of mode: [by the sink][from][to]. */
 static const bool legal[2][SDP_MODES][SDP_MODES] = {
     [false] = {[SDP_COMBINED] = {[SDP_BUFFERED] = true, [SDP_PIPELINED] = true},
                [SDP_PIPELINED] = {[SDP_COMBINED] = true}},

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What we receive: Data, the SrcAvail that we read, the SinkAvail that the peer writes to. */
+/*
+ * The receiving half: Data, the peer's SrcAvail, which this side reads, and this side's SinkAvail,
+ * which the peer writes to.
+ */
 #include "machine/sdp_halves.h"
 
 static void give(const struct sdp_message *message, struct sdp_heard *heard)
@@ -39,7 +42,7 @@ bool sdp_sink_src_avail(struct sdp_machine *machine, const struct sdp_message *m
         (message->payload_octets > 0) == pipelined || message->payload_octets >= place.size)
         return false;
     machine->refused = false;
-    /* The peer will find our SinkAvail, and write. */
+    /* The peer will find this side's SinkAvail, and write. */
     if (machine->sink.state != SDP_OFFER_NONE)
         return true;
     place.addr += message->payload_octets;
@@ -74,7 +77,7 @@ bool sdp_sink_src_cancel(struct sdp_machine *machine, const struct sdp_message *
         machine->cancelled = true;
         machine->ack_held = true;
         machine->ack_held_at = machine->rx_last;
-    } else if (!machine->refused) /* else our SendSm has crossed the cancel, and answers it */
+    } else if (!machine->refused) /* otherwise SendSm has crossed the cancel, and answers it */
         drop_sources(machine);
     return true;
 }
@@ -142,7 +145,7 @@ bool sdp_sink_written(struct sdp_machine *machine, const struct sdp_message *mes
         return false;
     sink->done = message->value;
     sink->state = SDP_OFFER_NONE;
-    machine->due &= ~(unsigned)SDP_DUE_SINK_CANCEL; /* if it waits for a credit still */
+    machine->due &= ~(unsigned)SDP_DUE_SINK_CANCEL; /* it may still wait for a credit */
     return true;
 }
 

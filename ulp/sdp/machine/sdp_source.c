@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ZCopy of what we send: our SrcAvail is read, or we write into the peer's SinkAvail. */
+/*
+ * ZCopy of the sending half: this side's SrcAvail, which the peer reads, and the peer's SinkAvail,
+ * which this side writes to.
+ */
 #include "machine/sdp_halves.h"
 
 /* ---- SrcAvail ------------------------------------------------------------------------------- */
@@ -39,7 +42,7 @@ bool sdp_source_read(struct sdp_machine *machine, const struct sdp_message *mess
         message->value > source->size - source->done)
         return false;
     source->done += message->value;
-    /* One that is being cancelled is over with SendSm. */
+    /* One that is being cancelled ends with SendSm. */
     if (source->state == SDP_OFFER_OUT && source->done == source->size)
         source->state = SDP_OFFER_NONE;
     return true;
@@ -49,11 +52,11 @@ bool sdp_source_send_sm(struct sdp_machine *machine, const struct sdp_message *m
                         struct sdp_heard *heard)
 {
     (void)heard;
-    /* One that has crossed a newer SrcAvail is about the one before. */
+    /* A SendSm that has crossed a newer SrcAvail refers to the earlier one. */
     if ((int32_t)(message->mseq_ack - machine->source_mseq) < 0)
         return true;
     if (machine->source.state == SDP_OFFER_CANCELLING)
-        machine->due &= ~(unsigned)SDP_DUE_SRC_CANCEL; /* if it waits for a credit still */
+        machine->due &= ~(unsigned)SDP_DUE_SRC_CANCEL; /* it may still wait for a credit */
     machine->source.state = SDP_OFFER_NONE;
     return true;
 }
@@ -66,10 +69,10 @@ bool sdp_source_sink_avail(struct sdp_machine *machine, const struct sdp_message
     if (machine->tx_mode != SDP_PIPELINED || machine->sinks.count == SDP_ADVERTS_MAX ||
         !sdp_sink_data(machine, message, heard))
         return false;
-    /* It has crossed octets of ours: those come first, and the peer drops it. */
+    /* It has crossed octets of this side: they come first, and the peer drops the SinkAvail. */
     if (message->value != machine->data_sent)
         return true;
-    /* The peer drops a SrcAvail that it finds while its SinkAvail is out. */
+    /* The peer drops a SrcAvail that it gets while its SinkAvail is out. */
     if (machine->source.state == SDP_OFFER_OUT)
         machine->source.state = SDP_OFFER_NONE;
     sdp_places_add(&machine->sinks, &message->place);

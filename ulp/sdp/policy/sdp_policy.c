@@ -18,7 +18,10 @@ struct sdp_policy {
     char *interface;
 };
 
-/* Behind the rules of the file. These would hand their sockets to programs by exec. */
+/*
+ * Appended to the rules of the file. Programs in the first rules pass their sockets to others by
+ * exec.
+ */
 static const char *const built_in[] = {
     "use tcp server sshd* *:*    # each connection is another program's (exec)",
     "use tcp server dropbear *:* # each connection is another process's",
@@ -53,7 +56,7 @@ static bool word(char **place, const char *value)
     return *place != NULL;
 }
 
-/* NULL: done; else what is wrong. */
+/* Returns NULL, or the expected form if the setting is wrong. */
 static const char *set(struct sdp_policy *policy, const char *name, const char *value)
 {
     struct sdp_policy_settings *settings = &policy->settings;
@@ -156,7 +159,7 @@ static int open_file(const char *path, bool named, FILE **file, char **complaint
     return -EINVAL;
 }
 
-/* What the file does not say: the environment's, the site's, the user's. */
+/* Finds the key if the file does not name one: the environment's, the site's, the user's. */
 static void find_key(struct sdp_policy *policy)
 {
     char *home = NULL;

@@ -113,7 +113,7 @@ static bool parse_role(const char *text, struct sdp_rule *rule)
     return false;
 }
 
-/* Splits at blanks; false: there are not as many words, or more. */
+/* Splits at blanks. Returns false if the number of words is not count. */
 static bool split(char *text, char **words, int count)
 {
     char *rest = NULL;

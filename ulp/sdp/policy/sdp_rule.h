@@ -11,21 +11,24 @@
 struct sdp_rule {
     bool sdp;
     bool role[2];                       /* by enum sdp_policy_role */
-    char program[SDP_RULE_PROGRAM_MAX]; /* as fnmatch(3) has it */
-    uint8_t address[16];                /* IPv4 in IPv6 */
-    unsigned prefix;                    /* bits of it that count */
+    char program[SDP_RULE_PROGRAM_MAX]; /* a pattern for fnmatch(3) */
+    uint8_t address[16];                /* IPv4 as IPv4-mapped IPv6 */
+    unsigned prefix;                    /* bits of it that are compared */
     uint16_t port[2];                   /* first and last */
     unsigned line;                      /* 0: built in */
     char text[SDP_RULE_TEXT_MAX];
 };
 
-/* NULL: done; else what was expected. */
+/* Returns NULL, or what was expected instead. */
 const char *sdp_rule_parse(const char *text, unsigned line, struct sdp_rule *rule);
 
 bool sdp_rule_matches(const struct sdp_rule *rule, enum sdp_policy_role role, const char *program,
                       const struct sockaddr *address);
 
-/* ADDRESS[/PREFIX] or *, in brackets if it is IPv6, and :PORT[-PORT] or :*. False: it is none. */
+/*
+ * Parses ADDRESS[/PREFIX] or *, in brackets for IPv6, and :PORT[-PORT] or :*. Returns false if it
+ * is neither.
+ */
 bool sdp_rule_place(const char *text, struct sdp_rule *rule);
 
 #endif /* ITAPI_ULP_SDP_POLICY_SDP_RULE_H */

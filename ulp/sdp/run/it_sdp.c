@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* it_sdp [OPTIONS] PROGRAM ARGS: runs a program whose TCP sockets become SDP where the peer can. */
+/*
+ * it_sdp [OPTIONS] PROGRAM ARGS: runs a program whose TCP sockets become SDP where the peer
+ * supports it.
+ */
 #include "policy/sdp_policy.h"
 #include "run/sdp_explain.h"
 #include "run/sdp_program.h"
@@ -16,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* As a shell says it. */
+/* Exit statuses as in a shell. */
 #define CANNOT_RUN 126
 #define NOT_FOUND  127
 
@@ -57,7 +60,7 @@ static bool misused(const char *text, int *status)
 
 static bool explain;
 
-/* A file that the program finds from any folder. */
+/* Sets the variable to an absolute path, valid from any directory. */
 static bool put_path(const char *variable, const char *path, int *status)
 {
     char whole[PATH_MAX];
@@ -68,7 +71,7 @@ static bool put_path(const char *variable, const char *path, int *status)
     return false;
 }
 
-/* True: go on; else *status is what to end with. */
+/* Returns false if the program must end with *status. */
 static bool read_options(int argc, char **argv, int *status)
 {
     static const struct option options[] = {
@@ -80,7 +83,7 @@ static bool read_options(int argc, char **argv, int *status)
     };
     int option;
 
-    /* "+": what follows the program is its own. */
+    /* "+": the options behind the program's name are its own. */
     while ((option = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
         switch (option) {
         case 'c':
@@ -106,7 +109,7 @@ static bool read_options(int argc, char **argv, int *status)
 
 /* ---- The key -------------------------------------------------------------------------------- */
 
-/* All folders that lead to the path, for their owner alone where they are new. */
+/* Creates the directories of the path; new ones are for their owner only. */
 static bool make_folders(char *path)
 {
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -120,7 +123,7 @@ static bool make_folders(char *path)
     return true;
 }
 
-/* Whole or not at all, though several programs begin at once. */
+/* Writes the key completely or not at all, though several programs may start at once. */
 static bool write_key(const char *path)
 {
     unsigned char octets[KEY_OCTETS];
@@ -144,7 +147,7 @@ static bool write_key(const char *path)
     return done;
 }
 
-/* Without one, programs of other hosts are strangers; that is all. */
+/* Without a key, programs on other hosts are strangers, and nothing else changes. */
 static void make_key(const struct sdp_policy *policy)
 {
     char *path;
@@ -159,7 +162,7 @@ static void make_key(const struct sdp_policy *policy)
 
 /* ---- The program ---------------------------------------------------------------------------- */
 
-/* Beside this program, as it was installed or built. */
+/* Finds the library relative to this program, as installed or built. */
 static bool find_library(char found[PATH_MAX])
 {
     static const char *const places[] = {"../" SDP_LIBDIR, "../lib"};
@@ -194,7 +197,7 @@ static bool put_in_front(const char *library)
     return done;
 }
 
-/* One line, if its sockets will stay TCP; it runs all the same. */
+/* Prints one line if the sockets of the program will stay TCP; the program runs anyway. */
 static void warn(const char *path)
 {
     static const char *const why[] = {

@@ -13,7 +13,7 @@
 
 #define MISUSED 126
 
-/* As the library will know it. */
+/* The name by which the library will know the program. */
 static const char *short_name(const char *program)
 {
     const char *slash = strrchr(program, '/');
@@ -32,7 +32,7 @@ static bool parse_place(const char *text, struct sockaddr_in6 *address)
     return true;
 }
 
-/* Is the address one of this host? */
+/* Returns true if the address is one of this host. */
 static bool is_own(const struct sockaddr_in6 *address)
 {
     struct sockaddr_in6 any = *address;

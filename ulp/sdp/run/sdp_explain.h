@@ -4,7 +4,7 @@
 
 #include "policy/sdp_policy.h"
 
-/* ROLE PROGRAM ADDRESS:PORT: prints what would become of it. The program's exit status. */
+/* ROLE PROGRAM ADDRESS:PORT: prints which rule applies. Returns the exit status. */
 int sdp_explain(const struct sdp_policy *policy, int argc, char **argv);
 
 #endif /* ITAPI_ULP_SDP_RUN_SDP_EXPLAIN_H */

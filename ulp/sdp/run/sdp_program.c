@@ -76,7 +76,7 @@ static enum sdp_program_kind elf_kind(int fd, const ElfW(Ehdr) * head)
     return SDP_PROGRAM_STATIC;
 }
 
-/* "#! /usr/bin/env python3": true, and the program that reads it. */
+/* For a script, e.g. "#! /usr/bin/env python3": returns true and the path of its interpreter. */
 static bool interpreter(char *line, char path[PATH_MAX])
 {
     char *rest = NULL;

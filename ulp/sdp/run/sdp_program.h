@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Can a library be put in front of a program? */
+/* Whether a program can be run with a preloaded library. */
 #ifndef ITAPI_ULP_SDP_RUN_SDP_PROGRAM_H
 #define ITAPI_ULP_SDP_RUN_SDP_PROGRAM_H
 
@@ -12,10 +12,10 @@ enum sdp_program_kind {
     SDP_PROGRAM_FOREIGN     /* built for another kind of processor */
 };
 
-/* As execvp finds it. 0, or errno. */
+/* Finds the program as execvp does. Returns 0 or errno. */
 int sdp_program_find(const char *name, char path[PATH_MAX]);
 
-/* Of a script: its interpreter's. */
+/* For a script, that of its interpreter. */
 enum sdp_program_kind sdp_program_kind(const char *path);
 
 #endif /* ITAPI_ULP_SDP_RUN_SDP_PROGRAM_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The calls that hook/ stands in front of, on any number. They give SDP_KERNEL when the kernel is
- * to be asked, otherwise what the call gives or -errno. -ERESTART stands for EINTR of a call that
- * goes on if all handlers that ran have SA_RESTART. All are made in a region.
+ * The calls that hook/ replaces, on any number. They return SDP_KERNEL if the kernel must make the
+ * call, otherwise its result or -errno. -ERESTART stands for EINTR of a call that is restarted if
+ * all handlers that ran have SA_RESTART. All calls are made in a region.
  */
 #ifndef ITAPI_ULP_SDP_SOCKET_SDP_CALLS_H
 #define ITAPI_ULP_SDP_SOCKET_SDP_CALLS_H
@@ -27,10 +27,13 @@ ssize_t sdp_data_receive(int number, const struct iovec *parts, int count, int f
 int sdp_data_shutdown(int number, int how);
 int sdp_data_name(int number, unsigned peer, struct sockaddr *name, socklen_t *length);
 
-/* A call that a connected socket refuses, with this error; SDP_KERNEL: the kernel says. */
+/* For a call that a connected socket refuses with this error; SDP_KERNEL: the kernel decides. */
 int sdp_data_refuse(int number, int error);
 
-/* May a data call go to the kernel by another way than one of these? It becomes TCP, or: false. */
+/*
+ * Called before a data call that no function here replaces. Makes the socket TCP; returns false if
+ * it cannot.
+ */
 bool sdp_data_escapes(int number);
 
 /* ---- Waiting (sdp_poll.c, sdp_epoll.c) ------------------------------------------------------- */
@@ -43,7 +46,7 @@ int sdp_wait_epoll(int set, struct epoll_event *events, int count, const struct 
                    const sigset_t *mask);
 int sdp_wait_epoll_control(int set, int operation, int number, struct epoll_event *event);
 
-/* No socket is undecided or converted: poll and select are the kernel's alone. */
+/* Returns true if no socket is undecided or converted: poll and select are the kernel's alone. */
 bool sdp_nothing_to_wait_for(void);
 
 /* ---- Settings (sdp_options.c) ---------------------------------------------------------------- */
@@ -55,25 +58,31 @@ int sdp_option_ioctl(int number, unsigned long request, void *argument);
 
 /* ---- Numbers (sdp_numbers.c) ----------------------------------------------------------------- */
 
-/* After socket(2) has given it. */
+/* Called after socket(2). */
 void sdp_number_made(int number);
-/* dup, dup2, dup3 and F_DUPFD: how it is done in the kernel. */
+/* dup, dup2, dup3 and F_DUPFD; dup_call makes the kernel's call. */
 int sdp_number_dup(int number, int (*dup_call)(const void *how), const void *how);
 int sdp_number_dup2(int number, int to, int flags);
 int sdp_number_close(int number);
-/* The numbers from first to last, but for ours: close or (with CLOSE_RANGE_CLOEXEC) mark them. */
+/*
+ * Closes the numbers from first to last, except those of this library, or marks them
+ * (CLOSE_RANGE_CLOEXEC).
+ */
 int sdp_number_close_range(unsigned first, unsigned last, int flags);
 
 /* ---- Processes (sdp_process.c) --------------------------------------------------------------- */
 
-/* Closes all sockets as exit does, and waits until they have sent what they have to. */
+/* Closes all sockets as exit does, and waits until their data has been sent. */
 void sdp_process_exits(void);
 void sdp_process_before_fork(void);
 void sdp_process_after_fork(bool child);
-/* Nothing of SDP survives exec: numbers that would are shut for the new program, with a message. */
+/*
+ * SDP does not survive exec: numbers that would survive are shut down for the new program, with a
+ * message.
+ */
 void sdp_process_before_exec(void);
 void sdp_process_exec_failed(void);
-/* Before a program that starts beside this one: what is undecided and inherited becomes TCP. */
+/* Called before another program is started: undecided sockets that it inherits become TCP. */
 void sdp_process_before_spawn(void);
 
 #endif /* ITAPI_ULP_SDP_SOCKET_SDP_CALLS_H */

@@ -26,7 +26,7 @@ struct patience {
     const struct timespec *deadline; /* NULL: none */
 };
 
-/* From the TCP socket while there is one. */
+/* Reads them from the TCP socket while there is one. */
 static void ask_patience(struct sdp_socket *socket, int number, enum direction direction, int flags,
                          struct patience *patience)
 {
@@ -86,7 +86,7 @@ static ssize_t on_socket(struct sdp_socket *socket, int number, enum direction d
     return result == -EINTR && !patience.deadline ? -ERESTART : result;
 }
 
-/* TCP waits for an octet, too, when it is asked for none: 0 where there is one, or the end. */
+/* Like TCP, a receive of no octets waits for data: returns 0 if there is an octet, or the end. */
 static ssize_t receive_none(struct sdp_socket *socket, int number, int flags)
 {
     char octet;
@@ -116,7 +116,7 @@ ssize_t sdp_data_send(int number, const struct iovec *parts, int count, int flag
     return transfer_on(number, SEND, parts, count, flags);
 }
 
-/* There is no error queue: nothing was sent with MSG_ZEROCOPY, and no time stamps. */
+/* There is no error queue: MSG_ZEROCOPY and time stamps are not used. */
 ssize_t sdp_data_receive(int number, const struct iovec *parts, int count, int flags)
 {
     ssize_t result = transfer_on(number, RECEIVE, parts, count,

@@ -18,9 +18,11 @@
 static struct sdp_policy *policy;
 static struct sdp_settings settings;
 
-/* ---- Becoming one or the other -------------------------------------------------------------- */
+/*
+ * ---- Becoming TCP or SDP ------------------------------------------------------------------------
+ */
 
-/* With `deciding`. The caller's reference keeps the memory. */
+/* Called with `deciding`. The caller's reference keeps the memory. */
 static void become_plain(struct sdp_socket *socket)
 {
     unsigned numbers;
@@ -46,7 +48,7 @@ static void free_agreement(struct sdp_socket *socket)
     socket->agreement = NULL;
 }
 
-/* With `deciding`. */
+/* Called with `deciding`. */
 static enum sdp_way become(struct sdp_socket *socket, bool converted)
 {
     bool active = converted && sdp_agree_active(socket->agreement);
@@ -59,7 +61,7 @@ static enum sdp_way become(struct sdp_socket *socket, bool converted)
     }
     (void)pthread_mutex_lock(&socket->lock);
     sdp_socket_set_state(socket, SDP_CONVERTED);
-    sdp_interests_restore(socket); /* those that have been changed since the face stands there */
+    sdp_interests_restore(socket); /* those changed since the face took the numbers */
     (void)pthread_mutex_unlock(&socket->lock);
     sdp_kick();
     return SDP_BY_CONNECTION;
@@ -74,7 +76,7 @@ static enum sdp_way way_of(const struct sdp_socket *socket)
     return state == SDP_UNDECIDED ? SDP_MUST_WAIT : SDP_BY_KERNEL;
 }
 
-/* With `deciding`, of one that is undecided. */
+/* Called with `deciding`, for an undecided socket. */
 static enum sdp_way step(struct sdp_socket *socket, enum sdp_agree_call call,
                          struct sdp_agree_wait *wait)
 {
@@ -132,7 +134,7 @@ void sdp_decide_tell_writable(struct sdp_socket *socket)
 
 /* ---- Data calls ----------------------------------------------------------------------------- */
 
-/* 0: look again. -EAGAIN: the deadline of the program is over. */
+/* Returns 0 to check again; -EAGAIN: the program's deadline is over. */
 static int wait_once(const struct sdp_agree_wait *wait, const struct timespec *deadline)
 {
     struct pollfd polls[3] = {{.fd = wait->fd[0], .events = POLLIN},
@@ -169,7 +171,10 @@ int sdp_decide(struct sdp_socket *socket, enum sdp_agree_call call, bool block,
     return way == SDP_MUST_WAIT ? result : (int)way;
 }
 
-/* ---- Connections come ----------------------------------------------------------------------- */
+/*
+ * ---- New connections
+ * -----------------------------------------------------------------------------
+ */
 
 static bool may_be_sdp(enum sdp_policy_role role, const struct sockaddr *address, socklen_t length)
 {
@@ -181,7 +186,7 @@ static bool may_be_sdp(enum sdp_policy_role role, const struct sockaddr *address
     return answer.sdp;
 }
 
-/* With `deciding`. */
+/* Called with `deciding`. */
 static void ask(struct sdp_socket *socket, int number, const struct sockaddr *peer,
                 socklen_t length)
 {
@@ -229,7 +234,7 @@ void sdp_decide_connect_failed(int number)
     sdp_socket_release(socket);
 }
 
-/* With `deciding`. */
+/* Called with `deciding`. */
 static void announce(struct sdp_socket *socket, int number)
 {
     struct sockaddr_storage own;
@@ -278,7 +283,10 @@ void sdp_decide_accepted(int listener, int number)
     }
 }
 
-/* ---- The floors below ----------------------------------------------------------------------- */
+/*
+ * ---- Functions for the floors below
+ * --------------------------------------------------------------
+ */
 
 static void thread_begins(void)
 {
@@ -295,7 +303,7 @@ static void drop_descriptor(int fd)
     (void)close(fd);
 }
 
-/* Threads that wait look again. One in a step sees it anyway. */
+/* Makes waiting threads check again. A thread that is in a step sees the decision anyway. */
 static void decided(void *context, int verdict)
 {
     struct sdp_socket *socket = context;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* epoll: the kernel's, in whose sets faces stand for converted sockets. */
+/* epoll: the kernel's, in whose sets faces represent converted sockets. */
 #include "connection/sdp_connection.h"
 #include "socket/sdp_calls.h"
 #include "socket/sdp_decide.h"
@@ -32,14 +32,14 @@ int sdp_wait_epoll_control(int set, int operation, int number, struct epoll_even
         case SDP_MUST_WAIT:
             if (sdp_wait_is_open(&wait, number))
                 sdp_decide_tell_writable(socket);
-            sdp_interests_wake(socket); /* whoever waits for the set watches it from now on */
+            sdp_interests_wake(socket); /* waiting threads watch the socket from now on */
             break;
         }
     sdp_socket_release(socket);
     return result;
 }
 
-/* What we put there to wake threads is not the program's. */
+/* Removes the events by which this library wakes threads. */
 static int without_wakes(struct epoll_event *events, int count)
 {
     int kept = 0;
@@ -50,7 +50,10 @@ static int without_wakes(struct epoll_event *events, int count)
     return kept;
 }
 
-/* In a poll of the set, of what its undecided sockets wait for, and of what connections do. */
+/*
+ * Sleeps in a poll of the set, of what its undecided sockets wait for, and of the connections'
+ * descriptor.
+ */
 static int wait_beside(int set, struct epoll_event *events, int count,
                        const struct timespec *deadline, const sigset_t *mask)
 {
@@ -93,6 +96,6 @@ int sdp_wait_epoll(int set, struct epoll_event *events, int count, const struct 
     } while (result == 0 && !sdp_is_over(deadline));
     sdp_kick_end();
     if (result <= 0)
-        events[0] = first; /* where nothing is told, nothing has changed */
+        events[0] = first; /* nothing is reported, so the array must be unchanged */
     return result;
 }

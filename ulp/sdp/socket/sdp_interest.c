@@ -20,7 +20,7 @@ static _Atomic int wake_fd = -1;
 
 /* ---- The kernel's sets ---------------------------------------------------------------------- */
 
-/* Has a one-shot interest not fired yet? Only the kernel knows. */
+/* Returns true if a one-shot interest has not fired yet, which only the kernel knows. */
 static bool is_armed(const struct sdp_interest *interest)
 {
     char line[256];
@@ -89,7 +89,7 @@ void sdp_interests_tell_writable(struct sdp_socket *socket)
 
 static atomic_uint urgent_sockets;
 
-/* Whoever asks for EPOLLPRI alone is woken by EPOLLIN meanwhile. */
+/* Interests in EPOLLPRI alone are woken by EPOLLIN for that time. */
 void sdp_interests_urgent(struct sdp_socket *socket, bool urgent)
 {
     if (socket->urgent == urgent)
@@ -111,7 +111,7 @@ struct correction {
     int count;
 };
 
-/* What the kernel tells of an interest, as the socket has it. */
+/* Corrects the kernel's events of an interest to those of the socket. */
 static void correct(const struct sdp_interest *interest, unsigned now, struct correction *told)
 {
     for (int i = 0; i < told->count; i++) {
@@ -155,7 +155,9 @@ int sdp_interests_correct(int set, struct epoll_event *events, int count)
     return kept;
 }
 
-/* ---- Those who wait ------------------------------------------------------------------------- */
+/*
+ * ---- Waiting threads ---------------------------------------------------------------------------
+ */
 
 static int wake_descriptor(void)
 {
@@ -172,7 +174,10 @@ static int wake_descriptor(void)
     return fd;
 }
 
-/* Edge-triggered: every write wakes one thread at each set. A set that has it stays as it is. */
+/*
+ * Edge-triggered: each write wakes one thread per set. A set that already has the descriptor keeps
+ * it.
+ */
 void sdp_interests_wake(struct sdp_socket *socket)
 {
     struct epoll_event event = {.events = EPOLLIN | EPOLLET,
@@ -221,7 +226,7 @@ static int add(struct sdp_socket *socket, int set, int number, const struct epol
         return -ENOSPC;
     *interest = (struct sdp_interest){.set = set, .number = number, .data = event->data.u64};
     interest->events = event->events;
-    result = in_kernel(interest, EPOLL_CTL_ADD, event->events); /* has the kernel judge it, too */
+    result = in_kernel(interest, EPOLL_CTL_ADD, event->events); /* the kernel checks it too */
     if (result < 0)
         return result;
     interest->in_kernel = true;

@@ -19,7 +19,7 @@ void sdp_number_made(int number)
     (void)sdp_socket_new(number, SDP_FRESH, &socket);
 }
 
-/* Nobody else has the number until the kernel's close, which the caller makes. */
+/* Removes the number; no other thread gets it until the kernel's close, which the caller makes. */
 static void forget(int number)
 {
     struct sdp_socket *socket = sdp_socket_hold(number);
@@ -27,7 +27,7 @@ static void forget(int number)
 
     if (socket) {
         if (atomic_load(&socket->state) == SDP_UNDECIDED && socket->numbers_count == 1)
-            (void)sdp_decide_tcp(socket); /* what has been promised holds, even so */
+            (void)sdp_decide_tcp(socket); /* a promise is kept even now */
         sdp_socket_release(socket);
     }
     sdp_table_lock();
@@ -54,7 +54,7 @@ int sdp_number_close(int number)
     return close(number) < 0 ? -errno : 0;
 }
 
-/* The new number is the same description. */
+/* The new number refers to the same description. */
 int sdp_number_dup(int number, int (*dup_call)(const void *how), const void *how)
 {
     struct sdp_socket *socket = sdp_socket_hold(number);
@@ -88,7 +88,7 @@ static int dup3_it(const void *how)
     return made < 0 ? -errno : made;
 }
 
-/* `to` is closed by it; one of ours has to stay. */
+/* The call closes `to`, unless it belongs to this library. */
 int sdp_number_dup2(int number, int to, int flags)
 {
     struct dup2_call call = {number, to, flags};
@@ -100,7 +100,7 @@ int sdp_number_dup2(int number, int to, int flags)
         return -EBADF;
     if (sdp_table_kind(to) == SDP_NUMBER_OWN)
         return -EBUSY;
-    /* stdio of these goes to the kernel by itself. */
+    /* stdio uses the kernel for these numbers by itself. */
     if (to <= STDERR_FILENO)
         (void)sdp_data_escapes(number);
     forget(to);

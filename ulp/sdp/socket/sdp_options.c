@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Options, flags and ioctls of converted sockets, as TCP has them. */
+/* Options, flags and ioctls of converted sockets, with the semantics of TCP. */
 #include "connection/sdp_connection.h"
 #include "socket/sdp_calls.h"
 #include "socket/sdp_remember.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-/* As much as there is room for. */
+/* Copies as much as fits. */
 static int give(void *value, socklen_t *length, const void *from, size_t size)
 {
     if (*length > size)
@@ -65,7 +65,7 @@ static int set_linger(struct sdp_socket *socket, const void *value, socklen_t le
     return 0;
 }
 
-/* What the stream cannot do for us. SDP_KERNEL: the stream's. */
+/* Sets options that the stream cannot serve. Returns SDP_KERNEL for those of the stream. */
 static int set_own(struct sdp_socket *socket, int level, int name, const void *value,
                    socklen_t length)
 {
@@ -126,7 +126,7 @@ int sdp_option_set(int number, int level, int name, const void *value, socklen_t
     return result;
 }
 
-/* SO_ERROR is read and cleared; the face shows it no more. */
+/* SO_ERROR is read and cleared; the face stops showing it. */
 static int get_error(struct sdp_socket *socket, void *value, socklen_t *length)
 {
     int error = sdp_error(socket->connection);
@@ -201,7 +201,7 @@ int sdp_option_get(int number, int level, int name, void *value, socklen_t *leng
 
 /* ---- fcntl and ioctl ------------------------------------------------------------------------ */
 
-/* The face never blocks, whatever the program wants; O_ASYNC is the kernel's. */
+/* The face never blocks, whatever the program sets; O_ASYNC is the kernel's. */
 static int set_flags(struct sdp_socket *socket, int number, int flags)
 {
     int kept = flags & (O_NONBLOCK | O_ASYNC);

@@ -14,9 +14,9 @@
 #define PER_SOCKET 2     /* descriptors besides the program's own */
 #define AT_FIRST   12    /* those of the IA, which the first connection opens */
 
-static struct rlimit seen; /* the program's */
-static struct rlimit ours; /* the kernel's */
-static unsigned own_max;   /* descriptors */
+static struct rlimit seen; /* the limit that the program sees */
+static struct rlimit ours; /* the kernel's limit */
+static unsigned own_max;   /* number of descriptors */
 static unsigned first;
 
 void sdp_own_start(void)

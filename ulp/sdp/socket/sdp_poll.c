@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* poll and select: the kernel's, with faces among the descriptors, and sockets being decided. */
+/* poll and select: the kernel's, with faces and undecided sockets among the descriptors. */
 #include "connection/sdp_connection.h"
 #include "socket/sdp_calls.h"
 #include "socket/sdp_decide.h"
@@ -17,17 +17,17 @@
 #define READABLE (POLLIN | POLLRDNORM | POLLRDHUP)
 #define ON_STACK 64
 
-/* What is asked of the kernel on behalf of the program's poll. */
+/* The kernel's poll on behalf of the program's. */
 struct round {
-    struct pollfd *polls; /* the program's, then those of sockets being decided, then the kick */
-    const struct pollfd *asked; /* the program's own */
+    struct pollfd *polls;       /* the program's, then those of undecided sockets, then the kick */
+    const struct pollfd *asked; /* the program's own array */
     nfds_t count;
-    struct sdp_watched others; /* behind them */
-    nfds_t faces;              /* converted sockets */
-    int ready;                 /* known without the kernel */
+    struct sdp_watched others; /* those of undecided sockets */
+    nfds_t faces;              /* number of converted sockets */
+    int ready;                 /* ready without the kernel */
 };
 
-/* POLLIN and its like, as the kernel gives them for TCP. */
+/* Adds POLLRDNORM and the like, as the kernel does for TCP. */
 static short as_poll(unsigned events, short asked)
 {
     unsigned all = events & (POLLIN | POLLOUT | POLLPRI | POLLRDHUP);
@@ -39,7 +39,7 @@ static short as_poll(unsigned events, short asked)
     return (short)((all & (unsigned)asked) | (events & (POLLERR | POLLHUP)));
 }
 
-/* One of the program's descriptors, before the sleep. */
+/* Prepares one of the program's descriptors before the sleep. */
 static void prepare(struct round *round, struct pollfd *poll)
 {
     struct sdp_socket *socket = poll->fd < 0 ? NULL : sdp_socket_hold(poll->fd);
@@ -68,7 +68,7 @@ static void prepare(struct round *round, struct pollfd *poll)
     sdp_socket_release(socket);
 }
 
-/* And after it, with what the program has asked. true: it counts. */
+/* Corrects it after the sleep by what the program has asked for. Returns true if it is ready. */
 static bool finish(struct pollfd *poll, short asked)
 {
     struct sdp_socket *socket = poll->fd < 0 ? NULL : sdp_socket_hold(poll->fd);
@@ -82,7 +82,7 @@ static bool finish(struct pollfd *poll, short asked)
     return poll->revents != 0;
 }
 
-/* -errno, or how many are ready; 0: look again, or the time is over. */
+/* Returns -errno, or how many are ready; 0: check again, or timeout. */
 static int one_round(struct round *round, const struct timespec *deadline, const sigset_t *mask)
 {
     static const struct timespec over = {0, 0};
@@ -133,7 +133,7 @@ bool sdp_nothing_to_wait_for(void)
     return sdp_socket_count(SDP_UNDECIDED) == 0 && sdp_socket_count(SDP_CONVERTED) == 0;
 }
 
-/* Is there anything that the kernel alone would not get right? */
+/* Returns true if the kernel alone would give a wrong result. */
 static bool is_ours(const struct pollfd *polls, nfds_t count)
 {
     for (nfds_t i = 0; i < count; i++) {
@@ -177,7 +177,7 @@ int sdp_wait_poll(struct pollfd *polls, nfds_t count, const struct timespec *dea
 
 /* ---- select --------------------------------------------------------------------------------- */
 
-/* Which events stand for a set, asked and given: as the kernel has it. */
+/* The events that a set asks for, and those that put a descriptor into it, as in the kernel. */
 static const struct {
     short asked;
     short given;

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* How long what was sent may take to leave before the process becomes another program. */
+/* Time for sending the remaining data before the process becomes another program. */
 #define EXEC_DRAIN_US 1000000
 #define EXIT_DRAIN_US 5000000
 
@@ -56,14 +56,14 @@ void sdp_process_exits(void)
 
 /* ---- exec ----------------------------------------------------------------------------------- */
 
-/* What stood in the numbers, in case that the call fails. */
+/* The former files of the numbers, for the case that exec fails. */
 static struct {
     int number;
     int face;
 } replaced[64];
 static unsigned replaced_count;
 
-/* A socket that reads an end of file and cannot be written. */
+/* Opens a socket that reads end of file and cannot be written. */
 static int open_dead(void)
 {
     struct sdp_face face;
@@ -94,7 +94,7 @@ static void replace(struct sdp_socket *socket, int number, void *context)
     (void)dup2(*dead, number);
 }
 
-/* What the next program inherits, and is not decided, is TCP if that is still open. */
+/* An undecided socket that the next program inherits becomes TCP, if that is still possible. */
 static void leave_to_kernel(int number)
 {
     struct sdp_socket *socket = sdp_socket_hold(number);

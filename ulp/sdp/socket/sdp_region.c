@@ -51,7 +51,7 @@ const struct timespec *sdp_time_left(struct timespec *left, const struct timespe
     return left;
 }
 
-/* Leaves the region for a sleep. false: a handler has run instead. */
+/* Leaves the region for a sleep. Returns false if a handler has run instead. */
 static bool step_out(unsigned *depth)
 {
     *depth = sdp_thread.depth;
@@ -92,7 +92,7 @@ int sdp_sleep_leading(struct pollfd *polls, nfds_t count, const struct timespec 
     return result;
 }
 
-/* Rounded up, so that nobody wakes too early. */
+/* Rounded up, so that no thread wakes too early. */
 static int milliseconds_left(const struct timespec *deadline)
 {
     struct timespec left;
@@ -123,7 +123,7 @@ int sdp_sleep_epoll(int set, struct epoll_event *events, int count, const struct
 
 static _Atomic int kick_fd = -1;
 static atomic_uint sleepers;
-static atomic_bool kicked; /* it may be readable */
+static atomic_bool kicked; /* kick_fd may be readable */
 
 int sdp_kick_fd(void)
 {
@@ -146,7 +146,7 @@ void sdp_kick_begin(void)
     (void)atomic_fetch_add(&sleepers, 1);
 }
 
-/* The last one of those who may have slept takes the kick away. */
+/* The last thread that may have slept clears the kick. */
 void sdp_kick_end(void)
 {
     int fd = atomic_load(&kick_fd);
@@ -167,7 +167,7 @@ void sdp_kick(void)
     }
 }
 
-/* The parent's is not the child's: a new one is made when it is needed. */
+/* The descriptor is shared with the parent: the child makes a new one when it needs it. */
 void sdp_kick_after_fork(void)
 {
     int fd = atomic_exchange(&kick_fd, -1);

@@ -8,18 +8,18 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 
-/* What setsockopt makes of a value. */
+/* What setsockopt does with a value. */
 enum form {
     SWITCH,
     AT_LEAST_ONE,
-    DOUBLED /* room for the kernel's own, too */
+    DOUBLED /* also room for the kernel's own data */
 };
 
 static const struct {
     int level;
     int name;
     enum form form;
-    int option; /* enum sdp_option; below 0: the connection does not care */
+    int option; /* enum sdp_option; below 0: of no effect on the connection */
 } table[SDP_REMEMBERED] = {{IPPROTO_TCP, TCP_NODELAY, SWITCH, -1},
                            {IPPROTO_TCP, TCP_CORK, SWITCH, SDP_CORK},
                            {SOL_SOCKET, SO_OOBINLINE, SWITCH, SDP_OOB_INLINE},
@@ -36,7 +36,7 @@ void sdp_remember_read(struct sdp_socket *socket, int fd)
     }
 }
 
-/* The size of the send buffer is the connection's own as long as the program says nothing. */
+/* The connection chooses the size of its send buffer unless the program sets one. */
 void sdp_remember_apply(struct sdp_socket *socket)
 {
     for (int i = 0; i < SDP_REMEMBERED; i++)

@@ -10,10 +10,13 @@
 
 #define POOL_STEP 64u
 
-/* Memory of sockets: never given back. Not the program's heap, in which a handler may not be. */
+/*
+ * Memory of sockets, never freed. Not the program's heap, which a signal handler may have
+ * interrupted.
+ */
 static struct sdp_socket *pool;
 
-/* With the table's lock. */
+/* Called with the table's lock. */
 static struct sdp_socket *take_from_pool(void)
 {
     struct sdp_socket *socket = pool;
@@ -64,7 +67,7 @@ void sdp_socket_settled(struct sdp_socket *socket, bool converted)
         (void)pthread_mutex_unlock(&socket->deciding);
 }
 
-/* What a new one starts with. `references` alone may be looked at by a thread that comes late. */
+/* Initializes a socket, except `references`, which a late thread may still read. */
 static void reset(struct sdp_socket *socket, enum sdp_state state)
 {
     size_t rest = offsetof(struct sdp_socket, connection);
@@ -131,8 +134,7 @@ bool sdp_socket_add_number(struct sdp_socket *socket, int number)
     return room;
 }
 
-/* The interests that were added under this number end only when the description does: the kernel
- * keeps them, too. */
+/* Interests that were added under this number end only with the description, as in the kernel. */
 void sdp_socket_take_number(struct sdp_socket *socket, int number)
 {
     (void)pthread_mutex_lock(&socket->lock);
@@ -145,7 +147,7 @@ void sdp_socket_take_number(struct sdp_socket *socket, int number)
     (void)pthread_mutex_unlock(&socket->lock);
 }
 
-/* One more reference, unless it had none: then it is about to end. */
+/* Adds a reference, unless there is none: then the socket is about to end. */
 static bool refer(struct sdp_socket *socket)
 {
     unsigned references = atomic_load(&socket->references);

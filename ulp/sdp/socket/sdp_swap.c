@@ -15,9 +15,11 @@
 #include <poll.h>
 #include <unistd.h>
 
-/* ---- What the face shows -------------------------------------------------------------------- */
+/*
+ * ---- The events of the face --------------------------------------------------------------------
+ */
 
-/* With the socket's lock. */
+/* Called with the socket's lock. */
 static void show(struct sdp_socket *socket, unsigned events)
 {
     unsigned shown = events & ~(SDP_NEWS | POLLPRI);
@@ -25,14 +27,15 @@ static void show(struct sdp_socket *socket, unsigned events)
 
     sdp_interests_urgent(socket, (events & POLLPRI) != 0);
     if (events & POLLPRI)
-        shown |= POLLIN; /* for those who ask for POLLPRI: they are woken, and look */
+        shown |= POLLIN; /* wakes threads that ask for POLLPRI; they check again */
     if (socket->numbers_count > 0)
         sdp_face_show(&socket->face, socket->numbers[0], shown, news);
 }
 
 /*
- * A transfer may have ended what is told here while this thread did not run. With what holds after
- * it, the program is never told of what it has read already: see sdp_swap_correct.
+ * A transfer may have ended the events reported here before this thread ran. So the events are read
+ * again after the transfer, and the program is not notified of data that it has already read: see
+ * sdp_swap_correct.
  */
 static void changed(void *context, unsigned events)
 {
@@ -52,7 +55,10 @@ static void changed(void *context, unsigned events)
     (void)pthread_mutex_unlock(&socket->lock);
 }
 
-/* sdp_events may call `changed`: it is asked without the lock, and again if that came between. */
+/*
+ * sdp_events may call `changed`, so it is called without the lock, and again if `changed` came
+ * between.
+ */
 unsigned sdp_swap_show(struct sdp_socket *socket)
 {
     unsigned events;
@@ -81,7 +87,10 @@ void sdp_swap_correct(struct sdp_socket *socket, unsigned events)
         (void)sdp_swap_show(socket);
 }
 
-/* If there is room by now, the face has never shown that there was none: it is an edge even so. */
+/*
+ * If there is room by now, the face has never shown the lack of room; it must signal an edge
+ * anyway.
+ */
 void sdp_swap_blocked(struct sdp_socket *socket)
 {
     if (!(sdp_swap_show(socket) & POLLOUT))
@@ -93,8 +102,8 @@ void sdp_swap_blocked(struct sdp_socket *socket)
 }
 
 /*
- * The connection always tells of news: sdp_swap_correct may have taken from the face what it has
- * told before, so that the same events again are no repetition.
+ * The connection always reports news: sdp_swap_correct may have removed from the face what was
+ * reported before, so the same events can be new.
  */
 void sdp_swap_watch(struct sdp_socket *socket)
 {
@@ -103,7 +112,9 @@ void sdp_swap_watch(struct sdp_socket *socket)
     (void)pthread_mutex_unlock(&socket->lock);
 }
 
-/* ---- What the program has set --------------------------------------------------------------- */
+/*
+ * ---- Settings of the program -------------------------------------------------------------------
+ */
 
 static void remember(struct sdp_socket *socket, int fd)
 {
@@ -123,7 +134,7 @@ static void remember(struct sdp_socket *socket, int fd)
     (void)getpeername(fd, (struct sockaddr *)&socket->names[1], &socket->name_lengths[1]);
 }
 
-/* The signal goes to the same owner, and names the same number. */
+/* The signal goes to the same owner, with the same number. */
 static void carry_async(struct sdp_socket *socket, int stream, int number)
 {
     struct f_owner_ex owner;
@@ -141,7 +152,7 @@ static void carry_async(struct sdp_socket *socket, int stream, int number)
 
 /* ---- The change ----------------------------------------------------------------------------- */
 
-/* `fd` in all numbers, with sdp_table_lock and the socket's. */
+/* Puts `fd` into all numbers; called with sdp_table_lock and the socket's. */
 static void stand_in(struct sdp_socket *socket, int fd)
 {
     for (unsigned i = 0; i < socket->numbers_count; i++) {
@@ -165,7 +176,7 @@ static void change(struct sdp_socket *socket, int from, int to)
     sdp_table_unlock();
 }
 
-/* A number of our own for the stream. */
+/* Moves the stream to a number of this library. */
 static int keep_stream(struct sdp_socket *socket)
 {
     int fd = -1;

@@ -59,7 +59,7 @@ void sdp_watched_add(struct sdp_watched *watched, const struct sdp_agree_wait *w
 
 /* ---- The undecided ones of an epoll set ------------------------------------------------------ */
 
-/* With a reference each, since a step takes locks of its own. */
+/* Each with a reference, since a step takes locks of its own. */
 struct members {
     int set;
     unsigned count;

@@ -29,10 +29,10 @@ static uint64_t get(const unsigned char *in, size_t octets)
     return value;
 }
 
-/* What stands behind the head. */
+/* What may follow the head. */
 static const struct {
     bool known;
-    bool payload; /* may follow */
+    bool payload; /* a payload may follow */
     uint8_t extension;
 } forms[256] = {
     [SDP_DISCONN] = {true, false, 0},          [SDP_ABORT_CONN] = {true, false, 0},
@@ -157,7 +157,7 @@ bool sdp_message_get(const unsigned char *octets, size_t length, struct sdp_mess
 
 /* ---- Hello ---------------------------------------------------------------------------------- */
 
-/* Sizes of receives have to hold a head and an octet at least; adverts and bufs are not 0. */
+/* Receives must hold a head and at least one octet; adverts and bufs are not 0. */
 static bool hello_sane(const struct sdp_hello *hello)
 {
     return hello->max_adverts > 0 && hello->receive_size > SDP_HEAD_OCTETS && hello->bufs > 0;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Octets of messages: the header (BSDH), what follows it, and Hello and HelloAck. Big endian. */
+/*
+ * The octets of messages: the header (BSDH), what follows it, and Hello and HelloAck. Big endian.
+ */
 #ifndef ITAPI_ULP_SDP_WIRE_SDP_MESSAGE_H
 #define ITAPI_ULP_SDP_WIRE_SDP_MESSAGE_H
 
@@ -69,15 +71,15 @@ struct sdp_message {
     uint32_t payload_octets;
 };
 
-/* Writes head and extension for a payload of message->payload_octets. Returns their octets. */
+/* Writes head and extension for a payload of message->payload_octets. Returns their length. */
 size_t sdp_message_put(unsigned char *out, const struct sdp_message *message);
 
-/* Octets of head and extension. */
+/* Returns the length of head and extension. */
 size_t sdp_message_head(uint8_t mid);
 
 /*
- * false: no message, or not of this length; the Hellos are none here. Payload points into the
- * octets. What it says is the business of others.
+ * Returns false for no message, a Hello, or a wrong length. Payload points into the octets. The
+ * values are not checked here.
  */
 bool sdp_message_get(const unsigned char *octets, size_t length, struct sdp_message *message);
 
@@ -86,14 +88,14 @@ struct sdp_hello {
     uint16_t max_adverts;
     bool invalidates;      /* accepts Send with Invalidate */
     uint8_t ip_version;    /* 4 or 6 */
-    uint32_t desired_size; /* receives wanted at the peer; HelloAck: none */
-    uint32_t receive_size; /* own receives */
+    uint32_t desired_size; /* size wanted for the peer's receives; not in a HelloAck */
+    uint32_t receive_size; /* size of this side's receives */
     uint16_t port;
     unsigned char source[16];
     unsigned char destination[16];
 };
 
-/* Both are mseq 0 and tell no mseq_ack. */
+/* Both are mseq 0 and carry no mseq_ack. */
 void sdp_hello_put(unsigned char out[SDP_HELLO_OCTETS], const struct sdp_hello *hello);
 bool sdp_hello_get(const unsigned char *octets, size_t length, struct sdp_hello *hello);
 void sdp_hello_ack_put(unsigned char out[SDP_HELLO_ACK_OCTETS], const struct sdp_hello *hello);
