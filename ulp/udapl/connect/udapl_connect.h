@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Calls on service points and connection requests, and those that connect. Entries of DAT_PROVIDER.
+ * Calls on service points and connection requests; connecting calls. Entries of DAT_PROVIDER.
  */
 #ifndef ITAPI_ULP_UDAPL_CONNECT_UDAPL_CONNECT_H
 #define ITAPI_ULP_UDAPL_CONNECT_UDAPL_CONNECT_H
@@ -54,8 +54,8 @@ DAT_RETURN udapl_ep_reset(DAT_EP_HANDLE ep_handle);
 DAT_RETURN udapl_handle_extendedop(DAT_HANDLE handle, DAT_EXTENDED_OP operation, va_list arguments);
 
 /*
- * The IA of IT-API is gone and with it the handles there: gives back what else the object has. The
- * object itself is ended by the caller.
+ * Called after the IA of IT-API was freed, with all its handles. Free the object's other resources.
+ * The caller ends the object itself.
  */
 void udapl_sp_discard(struct udapl_sp *sp);
 void udapl_cr_discard(struct udapl_cr *cr);

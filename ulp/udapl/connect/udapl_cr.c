@@ -19,7 +19,7 @@ static DAT_RETURN bad_cr(void)
     return udapl_error(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CR);
 }
 
-/* Any mask: programs ask with constants of other calls. */
+/* Accepts any mask: programs use constants of other calls. */
 DAT_RETURN udapl_cr_query(DAT_CR_HANDLE cr_handle, DAT_CR_PARAM_MASK mask, DAT_CR_PARAM *param)
 {
     struct udapl_cr *cr = cr_from(cr_handle);
@@ -37,7 +37,7 @@ DAT_RETURN udapl_cr_query(DAT_CR_HANDLE cr_handle, DAT_CR_PARAM_MASK mask, DAT_C
     return DAT_SUCCESS;
 }
 
-/* The EP to accept with, held while the request is answered. */
+/* Finds the EP for the request, with a reference. */
 static DAT_RETURN choose_ep(struct udapl_cr *cr, DAT_EP_HANDLE ep_handle, struct udapl_ep **out)
 {
     struct udapl_ia *ia = cr->object.ia;
@@ -57,7 +57,7 @@ static DAT_RETURN choose_ep(struct udapl_cr *cr, DAT_EP_HANDLE ep_handle, struct
     return result;
 }
 
-/* The addresses are known before the connection is established. */
+/* Sets the addresses before the connection is established. */
 static void tell_addresses(struct udapl_ep *ep, const struct udapl_cr *cr)
 {
     ep->connection.local = cr->object.ia->address;
@@ -73,7 +73,7 @@ static DAT_RETURN accept_error(it_status_t status, const struct udapl_ep *ep)
     return udapl_return(status);
 }
 
-/* The EP of a service point stays with a request that could not be accepted yet. */
+/* Accepts. If that fails, the EP of a service point stays with the request. */
 static DAT_RETURN answer(struct udapl_cr *cr, struct udapl_ep *ep, DAT_COUNT size, const void *data)
 {
     enum udapl_ep_hold hold = atomic_exchange(&ep->connection.hold, UDAPL_EP_FREE);
@@ -91,7 +91,7 @@ static DAT_RETURN answer(struct udapl_cr *cr, struct udapl_ep *ep, DAT_COUNT siz
     return accept_error(status, ep);
 }
 
-/* The request is answered, or nobody waits for an answer any more. */
+/* Ends the CR: it was answered, or the peer has given up. */
 static void end(struct udapl_cr *cr, bool returns_ep)
 {
     if (returns_ep && cr->ep)
@@ -125,7 +125,7 @@ DAT_RETURN udapl_cr_accept(DAT_CR_HANDLE cr_handle, DAT_EP_HANDLE ep_handle,
     return result;
 }
 
-/* A peer that has given up meanwhile has been rejected, too. The CR is retired. */
+/* Finishes a rejection or handoff of a retired CR. A peer that has given up counts as rejected. */
 static DAT_RETURN finish(struct udapl_cr *cr, it_status_t status)
 {
     if (status != IT_SUCCESS && status != IT_ERR_INVALID_CN_EST_ID) {
@@ -181,5 +181,5 @@ DAT_RETURN udapl_cr_handoff(DAT_CR_HANDLE cr_handle, DAT_CONN_QUAL conn_qual)
 
 void udapl_cr_discard(struct udapl_cr *cr)
 {
-    (void)cr; /* an EP that was made for it is given back by itself */
+    (void)cr; /* an EP made for it is freed with the other EPs */
 }

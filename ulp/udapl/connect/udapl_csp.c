@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Common service points are not offered: connection qualifiers are ports already. So there is no
- * handle of one.
+ * Common service points are not supported, since connection qualifiers are ports already. So no
+ * handle of one exists.
  */
 #include "connect/udapl_connect.h"
 

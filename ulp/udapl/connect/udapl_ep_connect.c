@@ -20,7 +20,7 @@ static DAT_RETURN bad_ep(void)
     return udapl_error(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
 }
 
-/* A request for several paths is no demand. */
+/* Multiple paths may be requested, but not required. */
 static DAT_RETURN check_model(DAT_QOS qos, DAT_CONNECT_FLAGS flags)
 {
     unsigned known = (unsigned)DAT_CONNECT_MULTIPATH_REQUESTED_FLAG |
@@ -34,7 +34,7 @@ static DAT_RETURN check_model(DAT_QOS qos, DAT_CONNECT_FLAGS flags)
     return DAT_SUCCESS;
 }
 
-/* A way from any Spigot of the IA. */
+/* Finds a path from any Spigot of the IA. */
 static DAT_RETURN find_path(const struct udapl_ia *ia, const struct sockaddr *address,
                             it_path_t *path)
 {
@@ -60,7 +60,7 @@ static DAT_RETURN connect_error(it_status_t status, const struct udapl_ep *ep)
 {
     if (status == IT_ERR_INVALID_EP_STATE)
         return udapl_state_error(udapl_ep_state(ep));
-    if (status == IT_ERR_CONN_QUAL_BUSY) /* there is no local port left */
+    if (status == IT_ERR_CONN_QUAL_BUSY) /* no local port is free */
         return udapl_error(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEP);
     return udapl_return(status);
 }
@@ -80,7 +80,7 @@ static void tell_addresses(struct udapl_ep *ep, const struct sockaddr *address,
     atomic_store(&connection->accepting, false);
 }
 
-/* Arguments are good. */
+/* Connects; the arguments were checked. */
 static DAT_RETURN begin(struct udapl_ep *ep, const struct sockaddr *address,
                         DAT_CONN_QUAL conn_qual, DAT_TIMEOUT timeout, DAT_COUNT size,
                         const void *data)
@@ -159,7 +159,7 @@ DAT_RETURN udapl_ep_dup_connect(DAT_EP_HANDLE ep_handle, DAT_EP_HANDLE ep_dup_ha
                  private_data_size, private_data);
 }
 
-/* Communicators are not offered: connection qualifiers are ports already. */
+/* Not supported: connection qualifiers are ports already. */
 DAT_RETURN udapl_ep_common_connect(DAT_EP_HANDLE ep_handle, DAT_IA_ADDRESS_PTR address,
                                    DAT_TIMEOUT timeout, DAT_COUNT private_data_size,
                                    const DAT_PVOID private_data)

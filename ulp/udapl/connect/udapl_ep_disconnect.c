@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The end of a connection, and the EP's next life. */
+/* dat_ep_disconnect and dat_ep_reset. */
 #include "connect/udapl_connect.h"
 
 #include "connect/udapl_ep_drain.h"
@@ -11,7 +11,7 @@ static struct udapl_ep *ep_from(DAT_EP_HANDLE handle)
     return udapl_is(handle, DAT_HANDLE_TYPE_EP) ? handle : NULL;
 }
 
-/* Somebody else may have ended it meanwhile: that is what was asked for, and gives one event. */
+/* Disconnects. Succeeds also if the connection has just ended; there is one event. */
 static DAT_RETURN end_connection(struct udapl_ep *ep)
 {
     it_status_t status = it_ep_disconnect(ep->it, NULL, 0);

@@ -5,10 +5,10 @@
 
 #include <time.h>
 
-#define DRAIN_STEP_NS   1000000 /* between two looks */
-#define DRAIN_STILL_FOR 2000    /* looks without any movement: a peer that has stopped reading */
+#define DRAIN_STEP_NS   1000000 /* between two checks */
+#define DRAIN_STILL_FOR 2000    /* checks without progress: the peer has stopped reading */
 
-/* What moves while requests are under way. */
+/* Returns a number that changes while requests make progress. */
 static uint64_t movement(const struct itx_ep_counters *counters)
 {
     return counters->requests_ended + counters->bytes_sent + counters->bytes_received;

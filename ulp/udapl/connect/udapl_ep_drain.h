@@ -5,8 +5,8 @@
 #include "object/udapl_ep.h"
 
 /*
- * Waits until the EP's requests are done, the connection has ended, or nothing moves any more. The
- * EP is DISCONNECT_PENDING during that.
+ * Waits until the EP's requests are done, the connection has ended, or there is no progress. The EP
+ * is DISCONNECT_PENDING during that time.
  */
 void udapl_ep_drain(struct udapl_ep *ep);
 

@@ -41,5 +41,5 @@ void udapl_hold_return(struct udapl_ep *ep, bool made)
     atomic_store(&ep->connection.hold, UDAPL_EP_FREE);
     udapl_object_release(ep);
     if (made)
-        (void)udapl_ep_free(ep); /* it is idle, and the consumer has no business with it */
+        (void)udapl_ep_free(ep); /* cannot fail: it is idle, and unknown to the consumer */
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* dat_extension_op: the operations of the extension that the line of dat.conf has chosen. */
+/* dat_extension_op: operations of the extension that the line in dat.conf selects. */
 #include "connect/udapl_connect.h"
 
 #include "connect/udapl_ssp.h"
@@ -115,7 +115,7 @@ static DAT_RETURN iw_operation(DAT_HANDLE handle, DAT_EXTENDED_OP operation, va_
     }
 }
 
-/* The registry has followed the handle to come here: its first word is the provider. */
+/* The registry has dereferenced the handle: its first word points to the provider. */
 DAT_RETURN udapl_handle_extendedop(DAT_HANDLE handle, DAT_EXTENDED_OP operation, va_list arguments)
 {
     const struct udapl_provider *provider;

@@ -22,7 +22,7 @@ static DAT_RETURN check(const struct udapl_ia *ia, DAT_PSP_FLAGS flags, const vo
     return DAT_SUCCESS;
 }
 
-/* conn_qual 0: any. */
+/* Creates a PSP. conn_qual 0: any free one. */
 static DAT_RETURN create(struct udapl_ia *ia, DAT_CONN_QUAL conn_qual, DAT_EVD_HANDLE evd_handle,
                          DAT_PSP_FLAGS flags, struct udapl_sp **psp)
 {
@@ -32,7 +32,7 @@ static DAT_RETURN create(struct udapl_ia *ia, DAT_CONN_QUAL conn_qual, DAT_EVD_H
         return result;
     (*psp)->conn_qual = conn_qual;
     (*psp)->flags = flags;
-    (void)udapl_ep_attr_settle(ia, NULL, &(*psp)->attr); /* the defaults are within every IA */
+    (void)udapl_ep_attr_settle(ia, NULL, &(*psp)->attr); /* cannot fail: defaults */
     return udapl_sp_listen(*psp);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reserved service points: one request, for one EP. */
+/* Reserved service points, which take one request for one EP. */
 #include "connect/udapl_connect.h"
 
 #include "connect/udapl_ep_hold.h"
@@ -13,14 +13,14 @@ static struct udapl_sp *rsp_from(DAT_RSP_HANDLE handle)
     return udapl_is(handle, DAT_HANDLE_TYPE_RSP) ? handle : NULL;
 }
 
-/* The consumer's EP, or one that the provider makes. */
+/* Reserves the consumer's EP, or creates one. */
 static DAT_RETURN reserve(struct udapl_ia *ia, DAT_EP_HANDLE ep_handle, struct udapl_sp *rsp)
 {
     DAT_EP_ATTR attr;
 
     rsp->made_ep = ep_handle == DAT_HANDLE_NULL;
     if (rsp->made_ep) {
-        (void)udapl_ep_attr_settle(ia, NULL, &attr); /* the defaults are within every IA */
+        (void)udapl_ep_attr_settle(ia, NULL, &attr); /* cannot fail: defaults */
         rsp->ep = udapl_ep_provide(ia, &attr, UDAPL_EP_RESERVED);
         return rsp->ep ? DAT_SUCCESS : udapl_error(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEP);
     }

@@ -41,11 +41,11 @@ static it_status_t listen_on(struct udapl_sp *sp, it_conn_qual_t *qual, it_liste
 
     if (udapl_evd_stream(sp->evd, IT_CM_REQ_EVENT_STREAM, DAT_INVALID_HANDLE_EVD_CR, &sevd) !=
         DAT_SUCCESS)
-        return IT_ERR_INVALID_CONN_EVD; /* its flags say otherwise */
+        return IT_ERR_INVALID_CONN_EVD; /* its flags do not have the stream */
     return it_listen_create(ia->it, ia->info->spigot_info[0].spigot_id, sevd, flags, qual, listen);
 }
 
-/* A reserved one may have got its request already. */
+/* Keeps the listen point, unless an RSP has got its request already. */
 static void keep_listen(struct udapl_sp *sp, DAT_CONN_QUAL conn_qual, it_listen_handle_t listen)
 {
     struct udapl_ia *ia = sp->object.ia;
@@ -60,7 +60,7 @@ static void keep_listen(struct udapl_sp *sp, DAT_CONN_QUAL conn_qual, it_listen_
     }
     pthread_mutex_unlock(&ia->lock);
     if (!listens)
-        (void)it_listen_free(listen); /* good: nobody else has had it */
+        (void)it_listen_free(listen); /* cannot fail: no other thread has it */
 }
 
 static DAT_RETURN listen_error(it_status_t status)
@@ -102,11 +102,11 @@ struct udapl_ep *udapl_sp_close(struct udapl_sp *sp)
     sp->ep = NULL;
     pthread_mutex_unlock(&ia->lock);
     if (listen)
-        (void)it_listen_free(listen); /* good: nobody else has had it */
+        (void)it_listen_free(listen); /* cannot fail: no other thread has it */
     return ep;
 }
 
 void udapl_sp_discard(struct udapl_sp *sp)
 {
-    (void)sp; /* its EVD and its EP are given back by themselves */
+    (void)sp; /* its EVD and EP are freed with the others */
 }

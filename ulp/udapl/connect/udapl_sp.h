@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What service points have in common. */
+/* Functions common to all service points. */
 #ifndef ITAPI_ULP_UDAPL_CONNECT_UDAPL_SP_H
 #define ITAPI_ULP_UDAPL_CONNECT_UDAPL_SP_H
 
@@ -8,19 +8,19 @@
 
 #include <dat2/udat.h>
 
-/* A service point whose requests go to an EVD, which it holds. It is no handle yet. */
+/* Creates a service point with a reference to its EVD. It is no valid handle yet. */
 DAT_RETURN udapl_sp_make(struct udapl_ia *ia, DAT_HANDLE_TYPE type, DAT_EVD_HANDLE evd_handle,
                          struct udapl_sp **sp);
-/* Undoes that. */
+/* Undoes udapl_sp_make. */
 void udapl_sp_unmake(struct udapl_sp *sp);
 
 /*
- * Starts the service point and listens on its conn_qual, or on any that is free if that is 0. On
+ * Makes the service point a valid handle and listens on its conn_qual; 0: on any free one. On
  * failure it is unmade.
  */
 DAT_RETURN udapl_sp_listen(struct udapl_sp *sp);
 
-/* Stops listening. The EP that it had for a request, or NULL. */
+/* Stops listening. Returns the EP reserved for a request, or NULL. */
 struct udapl_ep *udapl_sp_close(struct udapl_sp *sp);
 
 /* Last step of a free. */

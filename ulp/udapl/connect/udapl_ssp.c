@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Live sockets: socket service points, and connecting over a socket. */
+/* Connected sockets: socket service points, and connecting over a socket. */
 #include "connect/udapl_ssp.h"
 
 #include "connect/udapl_ep_hold.h"
@@ -44,7 +44,7 @@ static DAT_RETURN check_ep(const struct udapl_ep *ep)
 
 /* ---------------------------------------------------------------- the passive side */
 
-/* The EP that the service point was made for, unless it has been freed. */
+/* Returns the EP of the service point; NULL: it was freed. */
 static struct udapl_ep *ep_of(const struct udapl_sp *ssp)
 {
     struct udapl_ep *ep = udapl_find(ssp->object.ia, ssp->ep, DAT_HANDLE_TYPE_EP);
@@ -60,7 +60,7 @@ static bool waits(const struct udapl_ep *ep)
            param.ep_state.rc == IT_EP_STATE_PASSIVE_WAIT_RDMA_TRANS_REQ;
 }
 
-/* A service point, no handle yet, that holds its EVD, if there is one. */
+/* Creates a service point, with a reference to its EVD, if any. It is no valid handle yet. */
 static DAT_RETURN make(struct udapl_ia *ia, struct udapl_ep *ep, DAT_EVD_HANDLE evd_handle,
                        int socket, struct udapl_sp **out)
 {
@@ -147,7 +147,7 @@ DAT_RETURN udapl_ssp_free(DAT_IW_SSP_HANDLE ssp_handle)
         return bad_ssp();
     ep = ep_of(ssp);
     if (waits(ep))
-        (void)it_ep_disconnect(ep->it, NULL, 0); /* or the Request has just come */
+        (void)it_ep_disconnect(ep->it, NULL, 0); /* fails if the Request has just arrived */
     udapl_object_release(ssp->evd);
     udapl_object_end(ssp);
     return DAT_SUCCESS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The calls of the iWARP extension; their arguments are those of <dat2/dat_iw_extensions.h>. */
+/* Calls of the iWARP extension, with the arguments of <dat2/dat_iw_extensions.h>. */
 #ifndef ITAPI_ULP_UDAPL_CONNECT_UDAPL_SSP_H
 #define ITAPI_ULP_UDAPL_CONNECT_UDAPL_SSP_H
 

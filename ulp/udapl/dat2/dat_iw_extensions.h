@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * dat_iw_extensions.h - a TCP connection that exists already becomes the connection of an Endpoint:
- * the extension for iWARP of DAT 2.0, with names and numbers of the draft of the DAT Collaborative
+ * dat_iw_extensions.h - the iWARP extension of DAT 2.0. It turns an existing TCP connection into
+ * the connection of an Endpoint. Names and numbers are those of the DAT Collaborative's draft
  * ("iWARP Transport Specific Extensions for DAT 2.0", 2006). Include <dat2/udat.h> first.
  *
- * An IA has it whose line in dat.conf says ext=iw: dat_ia_query tells extension_supported
- * DAT_EXTENSION_IW and extension_version DAT_IW_EXTENSION_VERSION. Other IAs answer
+ * An IA supports it if its line in dat.conf has ext=iw. dat_ia_query then reports DAT_EXTENSION_IW
+ * as extension_supported and DAT_IW_EXTENSION_VERSION as extension_version. Other IAs return
  * DAT_NOT_IMPLEMENTED.
  *
- * Both programs talk over the socket as they like. Then one of them, usually the server, says in a
- * last message that it goes on as an Endpoint: it gives that message to dat_iw_ssp_create, which
- * sends it, and waits for the peer's MPA Request. The other one reads exactly that message and
- * calls dat_iw_socket_connect, which sends the Request. What is read beyond the message is lost to
- * MPA.
+ * At first both programs use the socket in any way. Then one of them, usually the server, announces
+ * in a last message that it goes on as an Endpoint. It passes that message to dat_iw_ssp_create,
+ * which sends it and waits for the peer's MPA Request. The other program reads exactly that message
+ * and calls dat_iw_socket_connect, which sends the Request. Octets that a program reads beyond the
+ * message are lost to MPA.
  *
- * Afterwards the stream is the provider's: programs may close their descriptor, and must not read
- * or write it. If a call fails, the socket is as it was.
+ * Afterwards the stream belongs to the provider. Programs may close their descriptor, and must not
+ * read or write it. If a call fails, the socket has not changed.
  */
 #ifndef DAT_IW_EXTENSIONS_H
 #define DAT_IW_EXTENSIONS_H
@@ -24,7 +24,7 @@
 
 #define DAT_IW_EXTENSION_VERSION 201 /* 2.0.1 */
 
-/* dat_get_handle_type of a Socket Service Point. */
+/* Result of dat_get_handle_type for a Socket Service Point. */
 typedef enum dat_iw_handle_type {
     DAT_IW_HANDLE_TYPE_SSP = DAT_HANDLE_TYPE_EXTENSION_BASE
 } DAT_IW_HANDLE_TYPE;
@@ -36,14 +36,14 @@ typedef int DAT_IW_SOCKET;
 
 typedef enum dat_iw_ssp_state {
     DAT_IW_SSP_STATE_OPERATIONAL,    /* waits for the peer's MPA Request */
-    DAT_IW_SSP_STATE_NON_OPERATIONAL /* it has come, or will not come any more */
+    DAT_IW_SSP_STATE_NON_OPERATIONAL /* the Request has arrived, or the attempt has ended */
 } DAT_IW_SSP_STATE;
 
 typedef struct dat_iw_ssp_param {
     DAT_IA_HANDLE ia_handle;
-    DAT_IW_SOCKET socket_id; /* as it was given: perhaps closed by now */
+    DAT_IW_SOCKET socket_id; /* the given descriptor, which may be closed */
     DAT_EVD_HANDLE evd_handle;
-    DAT_EP_HANDLE ep_handle; /* DAT_HANDLE_NULL once it has been freed */
+    DAT_EP_HANDLE ep_handle; /* DAT_HANDLE_NULL after it was freed */
     DAT_IW_SSP_STATE ssp_state;
 } DAT_IW_SSP_PARAM;
 
@@ -70,10 +70,10 @@ typedef enum dat_iw_op {
  *   DAT_IA_HANDLE ia                 IA of the Endpoint; owns the local address of the socket
  *   DAT_IW_SOCKET socket_id          connected TCP socket
  *   DAT_EP_HANDLE ep_handle          UNCONNECTED, with a Protection Zone
- *   DAT_EVD_HANDLE evd_handle        for Connection Requests, or DAT_HANDLE_NULL. Who gives the
- *                                    Endpoint accepts in advance, so there is no event
+ *   DAT_EVD_HANDLE evd_handle        for Connection Requests, or DAT_HANDLE_NULL. It gets no event:
+ *                                    naming the Endpoint accepts the Request in advance
  *   const void *final_sm_msg         the message; copied. NULL: none
- *   DAT_COUNT final_sm_msg_len       its octets
+ *   DAT_COUNT final_sm_msg_len       its length in octets
  *   DAT_IW_SSP_HANDLE *ssp_handle    out: to be freed with dat_iw_ssp_free
  *
  * Events on the connect EVD of the Endpoint: DAT_CONNECTION_EVENT_ESTABLISHED, with the private
@@ -92,7 +92,7 @@ typedef enum dat_iw_op {
                      (DAT_COUNT)(final_sm_msg_len), (DAT_IW_SSP_HANDLE *)(ssp_handle))
 
 /*
- * Frees a Socket Service Point. If it still waits, the attempt ends: the Endpoint gets
+ * Frees a Socket Service Point. If it is still waiting, this ends the attempt: the Endpoint gets
  * DAT_CONNECTION_EVENT_DISCONNECTED.
  */
 #define dat_iw_ssp_free(ssp_handle)                                                                \
@@ -108,10 +108,10 @@ typedef enum dat_iw_op {
  *
  *   DAT_EP_HANDLE ep_handle          UNCONNECTED, with a Protection Zone
  *   DAT_IW_SOCKET socket_id          connected TCP socket of an address of the IA
- *   DAT_TIMEOUT timeout              for the peer's answer, microseconds; not 0
+ *   DAT_TIMEOUT timeout              for the peer's answer, in microseconds; not 0
  *   DAT_COUNT private_data_size, const void *private_data   as those of dat_ep_connect
  *
- * Events on the connect EVD as those of dat_ep_connect. Returns as dat_iw_ssp_create.
+ * Events on the connect EVD are those of dat_ep_connect. Returns the codes of dat_iw_ssp_create.
  */
 #define dat_iw_socket_connect(ep_handle, socket_id, timeout, private_data_size, private_data)      \
     dat_extension_op((DAT_HANDLE)(ep_handle), (DAT_EXTENDED_OP)DAT_IW_SOCKET_CONNECT_OP,           \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Errors: of EPs, EVDs, S-RQs, and of the IA. */
+/* Asynchronous errors of EPs, EVDs, S-RQs and the IA. */
 #include "deliver/udapl_deliver.h"
 
-/* The object that an error is about; NULL: the consumer does not know it. */
+/* Returns the object of an error; NULL: it is unknown to the consumer. */
 static void *object_of(it_handle_t handle)
 {
     it_context_t context;
@@ -21,8 +21,8 @@ static bool tell(DAT_EVENT *out, DAT_EVENT_NUMBER number, DAT_HANDLE handle, int
 }
 
 /*
- * DAT has an error for each thing that can happen to an EP. It has reasons for the watermarks, but
- * no event of their own: they come as one of the provider.
+ * Delivers an affiliated event. DAT has an error for each event of an EP. For watermarks it has
+ * only reasons and no event numbers, so they are delivered as provider errors.
  */
 static bool deliver_affiliated(const it_affiliated_event_t *event, DAT_EVENT *out)
 {
@@ -71,7 +71,7 @@ bool udapl_deliver_async(struct udapl_ia *ia, const it_event_t *event, DAT_EVENT
 {
     if (((unsigned)event->event_number & IT_EVENT_STREAM_MASK) == IT_ASYNC_AFF_EVENT_STREAM)
         return deliver_affiliated(&event->aff_async, out);
-    /* That a Spigot is up or down DAT does not tell: connections do. */
+    /* DAT has no event for a Spigot that goes online or offline. */
     return event->event_number == IT_ASYNC_UNAFF_SEVD_ENQUEUE_FAILURE &&
            tell(out, DAT_ASYNC_ERROR_EVD_OVERFLOW, udapl_ia_handle(ia), DAT_IA_OTHER_ERROR);
 }

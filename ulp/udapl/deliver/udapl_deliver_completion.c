@@ -6,7 +6,7 @@
 #include "object/udapl_evd.h"
 #include "object/udapl_rmr.h"
 
-/* The end of an RMR bind. An RMR that was freed meanwhile may be another's by now: then none. */
+/* The completion of an RMR bind. The handle is NULL if the RMR was freed. */
 static bool deliver_bind(const struct udapl_ep *ep, const it_dto_cmpl_event_t *done, DAT_EVENT *out)
 {
     DAT_RMR_BIND_COMPLETION_EVENT_DATA *data = &out->event_data.rmr_completion_event_data;
@@ -26,8 +26,8 @@ static bool deliver_bind(const struct udapl_ep *ep, const it_dto_cmpl_event_t *d
 }
 
 /*
- * The end of a part of a Read that was split: the last one tells the success of all, the first that
- * fails the failure, and those behind it are flushed without a word.
+ * The completion of a part of a split Read. The last part reports the success of all. The first
+ * failed part reports the failure; later parts are not reported.
  */
 static bool deliver_part(const struct udapl_ep *ep, DAT_DTO_COMPLETION_EVENT_DATA *data)
 {
@@ -42,7 +42,7 @@ static bool deliver_part(const struct udapl_ep *ep, DAT_DTO_COMPLETION_EVENT_DAT
     return true;
 }
 
-/* The key that a peer's Send has made invalid. */
+/* Returns the key that a peer's Send has invalidated. */
 static DAT_RMR_CONTEXT unlinked_key(it_handle_t unlinked)
 {
     it_handle_type_enum_t type;
@@ -55,7 +55,7 @@ static DAT_RMR_CONTEXT unlinked_key(it_handle_t unlinked)
                                       : ((const struct udapl_lmr *)context.ptr)->rmr_context;
 }
 
-/* NULL: it is freed. */
+/* Finds the EP; NULL: it was freed. */
 static struct udapl_ep *__attribute__((noinline)) look_up(struct udapl_evd *evd, it_ep_handle_t it)
 {
     it_context_t context;
@@ -67,7 +67,7 @@ static struct udapl_ep *__attribute__((noinline)) look_up(struct udapl_evd *evd,
     return context.ptr;
 }
 
-/* Mostly that of the completion before. What was freed has no EP of IT-API. */
+/* Finds the EP, which is mostly that of the last completion. A freed one has no EP of IT-API. */
 static inline struct udapl_ep *ep_of(struct udapl_evd *evd, it_ep_handle_t it)
 {
     struct udapl_ep *last = evd ? atomic_load_explicit(&evd->last, memory_order_relaxed) : NULL;

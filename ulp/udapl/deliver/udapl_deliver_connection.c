@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* News of connections. */
+/* Connection events. */
 #include "deliver/udapl_deliver.h"
 
 #include "map/udapl_connection.h"
@@ -8,13 +8,13 @@
 
 #include <string.h>
 
-/* From now on dat_ep_query tells both ends. */
+/* Stores both addresses for dat_ep_query. */
 static void keep_addresses(struct udapl_ep *ep)
 {
     struct itx_ep_addresses addresses = {.size = sizeof(addresses)};
 
     if (itx_ep_query_addresses(ep->it, &addresses) != IT_SUCCESS)
-        return; /* it is over already: what was known before stays */
+        return; /* the connection has ended: keeps the addresses known before */
     ep->connection.local = addresses.local;
     ep->connection.remote = addresses.remote;
     ep->connection.local_port = udapl_port_of(&addresses.local);

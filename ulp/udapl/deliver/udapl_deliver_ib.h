@@ -5,8 +5,8 @@
 #include "object/udapl_ep.h"
 
 /*
- * Turns a completion into an event of the IB extension, if it is one of an atomic operation or has
- * to do with an immediate. What a completion of DAT has is filled in.
+ * Turns a completion into an event of the IB extension if it is that of an atomic operation or has
+ * an immediate. The members of a DAT completion are filled in already.
  */
 void udapl_deliver_ib(struct udapl_ep *ep, const it_event_t *event, DAT_EVENT *out);
 

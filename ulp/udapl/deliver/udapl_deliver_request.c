@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Connection requests: finds the service point, makes the CR and, if that asks for one, the EP. */
+/* Connection requests: finding the service point, creating the CR and, if needed, the EP. */
 #include "deliver/udapl_deliver.h"
 
 #include "deliver/udapl_handoff.h"
@@ -12,16 +12,16 @@
 
 #include <string.h>
 
-/* What a service point gives to a request. */
+/* What a request gets from its service point. */
 struct claim {
     struct sockaddr_storage remote; /* of the request */
     DAT_CONN_QUAL conn_qual;        /* of the service point */
-    struct udapl_sp *sp; /* as a handle only: it may be freed at any time; NULL: it has been */
-    struct udapl_ep *ep; /* that waits for the request */
-    it_listen_handle_t listen; /* takes no further request */
+    struct udapl_sp *sp;       /* only a handle: it may be freed at any time; NULL: it was freed */
+    struct udapl_ep *ep;       /* reserved for the request */
+    it_listen_handle_t listen; /* to be freed: it takes no further request */
     bool makes_ep;
-    DAT_EP_ATTR attr; /* of the one that is made */
-    bool refuse;      /* the only request that it takes has come before */
+    DAT_EP_ATTR attr; /* of the new EP */
+    bool refuse;      /* the service point has had its only request */
 };
 
 static struct udapl_sp *find_locked(const struct udapl_ia *ia, DAT_HANDLE_TYPE type,
@@ -78,10 +78,10 @@ static void make_claim(struct udapl_ia *ia, const it_conn_request_event_t *reque
     claim_locked(ia, claim);
     pthread_mutex_unlock(&ia->lock);
     if (claim->listen)
-        (void)it_listen_free(claim->listen); /* good: nobody else has had it */
+        (void)it_listen_free(claim->listen); /* cannot fail: no other thread has it */
 }
 
-/* The attributes are those of the requesting side, as far as they are known. */
+/* Sets the Read depths to those of the requesting side, if known. */
 static void fit_depths(const struct udapl_ia *ia, const it_conn_request_event_t *request,
                        DAT_EP_ATTR *attr)
 {
@@ -100,7 +100,7 @@ struct udapl_ep *udapl_ep_provide(struct udapl_ia *ia, const DAT_EP_ATTR *attr,
         return NULL;
     ep->attr = *attr;
     ep->connection.local = ia->address;
-    (void)udapl_object_hold(ep); /* nobody else has it */
+    (void)udapl_object_hold(ep); /* cannot fail: no other thread has it */
     atomic_store(&ep->connection.hold, hold);
     udapl_object_start(ep);
     return ep;
@@ -139,7 +139,7 @@ static void refuse(const it_event_t *event, const struct claim *claim)
         atomic_store(&claim->ep->connection.hold, UDAPL_EP_FREE);
         udapl_object_release(claim->ep);
     }
-    (void)it_reject(event->conn_req.cn_est_id, NULL, 0); /* or the peer has gone */
+    (void)it_reject(event->conn_req.cn_est_id, NULL, 0); /* fails if the peer has gone */
 }
 
 bool udapl_deliver_request(struct udapl_ia *ia, const it_event_t *event, DAT_EVENT *out)
@@ -149,7 +149,7 @@ bool udapl_deliver_request(struct udapl_ia *ia, const it_event_t *event, DAT_EVE
     struct claim claim;
 
     if (event->event_number != IT_CM_REQ_CONN_REQUEST_EVENT)
-        return false; /* a question for datagrams, which nobody answers */
+        return false; /* a request of the datagram service, which is not supported */
     make_claim(ia, &event->conn_req, &claim);
     if (!claim.refuse)
         cr = make_cr(ia, event, &claim);
@@ -159,7 +159,7 @@ bool udapl_deliver_request(struct udapl_ia *ia, const it_event_t *event, DAT_EVE
     }
     out->event_number = DAT_CONNECTION_REQUEST_EVENT;
     data->sp_handle.psp_handle = claim.sp;
-    /* The consumer may read it, and the IA keeps it: the type of the member cannot say so. */
+    /* The consumer may only read it; the type of the member is not const. */
     data->local_ia_address_ptr = (DAT_IA_ADDRESS_PTR)(uintptr_t)&ia->address;
     data->conn_qual = claim.conn_qual;
     data->cr_handle = cr;

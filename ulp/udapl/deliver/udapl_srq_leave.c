@@ -3,10 +3,10 @@
 
 #include "object/udapl_evd.h"
 
-/* The pointer of the software event: a place in the EP that consumers do not know. */
+/* Offset of the software event's pointer: an address in the EP that consumers do not know. */
 #define MARK offsetof(struct udapl_ep, connection)
 
-/* The EVD for errors, held; NULL: there is none. */
+/* Returns the EVD for errors with a reference; NULL: none. */
 static struct udapl_evd *hold_errors_evd(struct udapl_ia *ia)
 {
     struct udapl_evd *evd;
@@ -25,7 +25,7 @@ void udapl_srq_leave(struct udapl_ep *ep)
 
     if (!evd)
         return;
-    (void)it_evd_post_se(evd->it, (char *)ep + MARK); /* a full queue has lost other errors, too */
+    (void)it_evd_post_se(evd->it, (char *)ep + MARK); /* a full queue loses it */
     udapl_object_release(evd);
 }
 
@@ -51,5 +51,5 @@ bool udapl_deliver_srq_leave(const it_event_t *event, DAT_EVENT *out)
     out->event_number = DAT_ASYNC_ERROR_EP_BROKEN;
     data->dat_handle = ep_of(event);
     data->reason = DAT_EP_TRANSFER_TO_ERROR;
-    return udapl_is(data->dat_handle, DAT_HANDLE_TYPE_EP); /* it may have been freed */
+    return udapl_is(data->dat_handle, DAT_HANDLE_TYPE_EP); /* false if it was freed */
 }

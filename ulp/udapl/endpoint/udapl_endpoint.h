@@ -67,13 +67,14 @@ DAT_RETURN udapl_srq_post_recv(DAT_SRQ_HANDLE srq_handle, DAT_COUNT num_segments
 DAT_RETURN udapl_srq_free(DAT_SRQ_HANDLE srq_handle);
 
 /*
- * Whether the EP has all that a connection needs: DAT_SUCCESS, or DAT_INVALID_STATE and what lacks.
+ * Returns DAT_SUCCESS if the EP has all objects that a connection needs; otherwise
+ * DAT_INVALID_STATE.
  */
 DAT_RETURN udapl_ep_configured(const struct udapl_ep *ep);
 
 /*
- * The IA of IT-API is gone and with it the EP's handles there: gives back what else the object has.
- * The object itself is ended by the caller.
+ * Called after the IA of IT-API was freed, with all its handles. Frees the EP's other resources.
+ * The caller ends the object itself.
  */
 void udapl_ep_discard(struct udapl_ep *ep);
 

@@ -10,7 +10,7 @@
 #define DEFAULT_SEGMENTS 4
 #define DEFAULT_READS    16
 
-/* 0 stands for the default, or for as many as there are. False: beyond most, or negative. */
+/* Sets *value. 0 means the default, or `most` if that is less. Returns false if out of range. */
 static bool settle(DAT_COUNT asked, DAT_COUNT normal, DAT_COUNT most, DAT_COUNT *value)
 {
     if (asked < 0 || asked > most)
@@ -34,7 +34,7 @@ static bool settle_segments(const struct itx_features *most, const DAT_EP_ATTR *
                   udapl_limit_segments(most->max_recv_segments), &attr->max_recv_iov) &&
            settle(asked->max_request_iov, DEFAULT_SEGMENTS,
                   udapl_limit_segments(most->max_send_segments), &attr->max_request_iov) &&
-           /* Reads of more segments than the adapter takes are split. */
+           /* Reads with more segments than the adapter takes are split. */
            settle(asked->max_rdma_read_iov, attr->max_request_iov, UDAPL_MOST_SEGMENTS,
                   &attr->max_rdma_read_iov) &&
            settle(asked->max_rdma_write_iov, attr->max_request_iov,
@@ -110,7 +110,7 @@ void udapl_ep_attr_translate(const struct udapl_ia *ia, const DAT_EP_ATTR *attr,
     rc->hard_hi_watermark = IT_HARD_HI_WATERMARK_DISABLE;
     if (udapl_ep_attr_splits(ia, attr)) {
         rc->max_rdma_read_segments = ia->features.max_rdma_read_segments;
-        requests *= (size_t)attr->max_rdma_read_iov; /* each may become as many Reads */
+        requests *= (size_t)attr->max_rdma_read_iov; /* each may be split into this many Reads */
         if (requests > ia->features.max_request_dtos)
             requests = ia->features.max_request_dtos;
     }

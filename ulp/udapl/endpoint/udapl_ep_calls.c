@@ -26,7 +26,7 @@ static DAT_RETURN new_ep(struct udapl_ia *ia, const struct udapl_ep_parts *parts
     return DAT_SUCCESS;
 }
 
-/* The last two arguments of the calls, and what refuses them. */
+/* Creates an EP. no_attr, no_handle: subtypes for the last two arguments of the call. */
 static DAT_RETURN create_of_parts(struct udapl_ia *ia, const struct udapl_ep_parts *parts,
                                   const DAT_EP_ATTR *attr, DAT_RETURN_SUBTYPE no_attr,
                                   DAT_EP_HANDLE *ep_handle, DAT_RETURN_SUBTYPE no_handle)
@@ -80,11 +80,11 @@ DAT_RETURN udapl_ep_create_with_srq(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_ha
     if (!parts.srq)
         return udapl_error(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_SRQ);
     if (parts.pz && parts.pz != parts.srq->pz)
-        return udapl_error(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE); /* as ia_query tells */
+        return udapl_error(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE); /* as dat_ia_query reports */
     return create_of_parts(ia, &parts, attr, DAT_INVALID_ARG7, ep_handle, DAT_INVALID_ARG8);
 }
 
-/* A connection is ended without an event. A service point or a request that waits needs its EP. */
+/* Ends a connection without an event. Refused while a service point or a request holds the EP. */
 DAT_RETURN udapl_ep_free(DAT_EP_HANDLE ep_handle)
 {
     struct udapl_ep *ep = ep_handle;

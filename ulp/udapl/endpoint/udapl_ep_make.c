@@ -67,7 +67,7 @@ static void release_parts(const struct udapl_ep_parts *parts)
     udapl_object_release(parts->srq);
 }
 
-/* All or none. */
+/* Adds references to all parts, or to none. */
 static DAT_RETURN hold_parts(const struct udapl_ep_parts *parts)
 {
     const struct {
@@ -94,7 +94,7 @@ static DAT_RETURN hold_parts(const struct udapl_ep_parts *parts)
 
 /* ---------------------------------------------------------------- the EP of IT-API */
 
-/* The SEVD of a stream: that of the consumer's EVD, or one of the EP's own. */
+/* Gets the SEVD of a stream: that of the consumer's EVD, or a private one. */
 static DAT_RETURN find_sevd(const struct udapl_ia *ia, struct udapl_evd *evd,
                             it_event_type_t stream, DAT_RETURN_SUBTYPE subtype, size_t events,
                             it_evd_handle_t *own, it_evd_handle_t *sevd)
@@ -108,13 +108,13 @@ static DAT_RETURN find_sevd(const struct udapl_ia *ia, struct udapl_evd *evd,
     return udapl_return(status);
 }
 
-/* With ext=ib, where the adapter has any. */
+/* Returns true with ext=ib, if the adapter supports immediates. */
 static bool takes_immediates(const struct udapl_ia *ia)
 {
     return ia->provider->extension == DAT_EXTENSION_IB && ia->features.immediate_bits >= 32;
 }
 
-/* Completions that can be under way at once. */
+/* Returns the maximum number of receive completions in the queue. */
 static size_t most_receives(const struct udapl_ep *ep, const it_ep_attributes_t *attr)
 {
     it_srq_param_t param = {.max_recv_dtos = 0};
@@ -124,7 +124,7 @@ static size_t most_receives(const struct udapl_ep *ep, const it_ep_attributes_t 
     return attr->max_recv_dtos;
 }
 
-/* Servers like dtest's tell their qualifier before they listen. Devices have no patience. */
+/* Servers like dtest's publish their qualifier before they listen. Not supported by devices. */
 static void make_patient(it_ep_handle_t ep)
 {
     struct itx_mpa_params params = {.size = sizeof(params)};
@@ -160,15 +160,15 @@ static DAT_RETURN make_it(struct udapl_ep *ep, const it_ep_attributes_t *attr)
         return udapl_error(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEP);
     if (status != IT_SUCCESS)
         return udapl_return(status);
-    (void)it_set_consumer_context(it, context); /* the handle is good */
+    (void)it_set_consumer_context(it, context); /* cannot fail: the handle is valid */
     make_patient(it);
     if (ep->immediates)
-        (void)itx_ep_enable_immediate(it, IT_TRUE); /* the adapter has them */
+        (void)itx_ep_enable_immediate(it, IT_TRUE); /* cannot fail: the adapter supports them */
     ep->it = it;
     return DAT_SUCCESS;
 }
 
-/* Twice as many as there can be requests under way. */
+/* Allocates twice as many records as requests fit into the queue. */
 static bool make_records(struct udapl_records *records, size_t requests)
 {
     size_t count = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* dat_ep_modify. Before its connection begins an EP is made anew; later nothing can be modified. */
+/* dat_ep_modify. An EP is recreated before it connects; later it cannot be modified. */
 #include "deliver/udapl_deliver.h"
 #include "endpoint/udapl_endpoint.h"
 #include "endpoint/udapl_ep_attr.h"
@@ -56,7 +56,7 @@ static void take_attributes(DAT_EP_PARAM_MASK mask, const DAT_EP_ATTR *asked, DA
     take_depths(mask, asked, attr);
 }
 
-/* The parts that the mask names, and the EP's own for the rest. */
+/* Gets the parts that the mask names; the others are the EP's own. */
 static DAT_RETURN choose_parts(const struct udapl_ep *ep, DAT_EP_PARAM_MASK mask,
                                const DAT_EP_PARAM *param, struct udapl_ep_parts *parts)
 {
@@ -73,7 +73,7 @@ static DAT_RETURN choose_parts(const struct udapl_ep *ep, DAT_EP_PARAM_MASK mask
     return result;
 }
 
-/* A receive that is posted would be lost with the EP of IT-API. */
+/* Returns true if receives are posted, which would be lost with the EP of IT-API. */
 static bool has_receives(const struct udapl_ep *ep)
 {
     struct itx_ep_counters counters = {.size = sizeof(counters)};
@@ -109,7 +109,7 @@ static DAT_RETURN check_state(const struct udapl_ep *ep)
     return udapl_state_error(state);
 }
 
-/* Makes the EP anew; one that cannot be becomes what it was. */
+/* Recreates the EP. If that fails, restores it. */
 static DAT_RETURN remake(struct udapl_ep *ep, const struct udapl_ep_parts *parts,
                          const DAT_EP_ATTR *attr)
 {

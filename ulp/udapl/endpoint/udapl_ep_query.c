@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What an endpoint tells of itself. */
+/* dat_ep_query, dat_ep_get_status, and watermarks of receives. */
 #include "deliver/udapl_deliver.h"
 #include "endpoint/udapl_endpoint.h"
 
@@ -39,7 +39,7 @@ DAT_RETURN udapl_ep_query(DAT_EP_HANDLE ep_handle, DAT_EP_PARAM_MASK mask, DAT_E
     return DAT_SUCCESS;
 }
 
-/* Of both queues: how many posts hold a place. The counters wrap at 2^32. */
+/* Counts the posts that occupy a place in both queues. The counters wrap at 2^32. */
 static void count_posts(const struct udapl_ep *ep, uint32_t *requests, uint32_t *receives)
 {
     struct itx_ep_counters counters = {.size = sizeof(counters)};
@@ -69,7 +69,7 @@ DAT_RETURN udapl_ep_get_status(DAT_EP_HANDLE ep_handle, DAT_EP_STATE *ep_state,
     return DAT_SUCCESS;
 }
 
-/* Receives are used in the order of posting: those that are held span no others. */
+/* Receives are used in the order of posting, so span equals allocated. */
 DAT_RETURN udapl_ep_recv_query(DAT_EP_HANDLE ep_handle, DAT_COUNT *allocated, DAT_COUNT *span)
 {
     const struct udapl_ep *ep = ep_handle;
@@ -87,7 +87,7 @@ DAT_RETURN udapl_ep_recv_query(DAT_EP_HANDLE ep_handle, DAT_COUNT *allocated, DA
     return DAT_SUCCESS;
 }
 
-/* Of the receives of an S-RQ that the endpoint holds. */
+/* Sets the watermarks for receives of an S-RQ that the endpoint holds. */
 static DAT_RETURN modify_watermarks(const struct udapl_ep *ep, DAT_COUNT soft, DAT_COUNT hard)
 {
     it_ep_attributes_t attr = {.max_recv_dtos = 0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Posting. Nothing here takes a lock, asks for memory or searches. */
+/* Posting. These functions take no lock, allocate nothing and do not search. */
 #include "deliver/udapl_deliver.h"
 #include "endpoint/udapl_endpoint.h"
 #include "endpoint/udapl_read.h"
@@ -7,7 +7,7 @@
 #include "map/udapl_flags.h"
 #include "object/udapl_rmr.h"
 
-/* What a post that IT-API has refused answers: for a wrong state, which one it is. */
+/* Returns the code for a post that IT-API has refused; for a wrong state, with the EP's state. */
 static DAT_RETURN __attribute__((noinline, cold))
 refused(const struct udapl_ep *ep, it_status_t status)
 {
@@ -21,7 +21,7 @@ static inline DAT_RETURN answer(const struct udapl_ep *ep, it_status_t status)
     return __builtin_expect(status == IT_SUCCESS, 1) ? DAT_SUCCESS : refused(ep, status);
 }
 
-/* The handle, the flags (argument number "flags_argument") and the segments of a post. */
+/* Checks the handle, the flags (argument flags_argument) and the segments of a post. */
 static inline DAT_RETURN check(DAT_EP_HANDLE ep_handle, DAT_COMPLETION_FLAGS flags,
                                unsigned allowed, DAT_RETURN_SUBTYPE flags_argument,
                                DAT_COUNT num_segments, const DAT_LMR_TRIPLET *triplets,
@@ -36,7 +36,7 @@ static inline DAT_RETURN check(DAT_EP_HANDLE ep_handle, DAT_COMPLETION_FLAGS fla
     return udapl_segments_find(ep->pz, num_segments, triplets, segments);
 }
 
-/* Bad arguments; no memory is of the PZ of an EP that has none, but its state is what is wrong. */
+/* Returns the code for bad arguments. Without a PZ, the state of the EP is reported instead. */
 static DAT_RETURN __attribute__((noinline, cold)) bad(const struct udapl_ep *ep, DAT_RETURN result)
 {
     return DAT_GET_TYPE(result) == DAT_PROTECTION_VIOLATION && !ep->it
@@ -132,7 +132,7 @@ DAT_RETURN udapl_ep_post_rdma_write(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segme
                                          remote->rmr_context));
 }
 
-/* Takes as much as the remote segment has; the local ones have to have room for it. */
+/* Reads the length of the remote segment, for which the local ones must have room. */
 DAT_RETURN udapl_ep_post_rdma_read(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments,
                                    DAT_LMR_TRIPLET *segments, DAT_DTO_COOKIE cookie,
                                    const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags)
@@ -158,7 +158,7 @@ DAT_RETURN udapl_ep_post_rdma_read(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segmen
                                         remote->rmr_context));
 }
 
-/* The local window is named by its key. */
+/* Finds the local window by its key. */
 DAT_RETURN udapl_ep_post_rdma_read_to_rmr(DAT_EP_HANDLE ep_handle, const DAT_RMR_TRIPLET *local,
                                           DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote,
                                           DAT_COMPLETION_FLAGS flags)
@@ -177,7 +177,7 @@ DAT_RETURN udapl_ep_post_rdma_read_to_rmr(DAT_EP_HANDLE ep_handle, const DAT_RMR
         return udapl_error(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
     if (local->segment_length < remote->segment_length)
         return udapl_error(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
-    if (ep->splits) /* its Reads need records, and windows take no part in that */
+    if (ep->splits) /* split Reads do not support windows */
         return udapl_error(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
     rmr = udapl_rmr_of_key(ep->object.ia, local->rmr_context);
     if (!rmr)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The requests of the IB extension: atomics, and RDMA Writes with an immediate. */
+/* Requests of the IB extension: atomics, and RDMA Writes with an immediate. */
 #include "deliver/udapl_deliver.h"
 #include "endpoint/udapl_endpoint.h"
 #include "endpoint/udapl_segments.h"
@@ -62,7 +62,7 @@ DAT_RETURN udapl_ep_post_cmp_and_swap(DAT_EP_HANDLE ep_handle, DAT_UINT64 compar
                        flags);
 }
 
-/* The record tells its completion from that of any other RDMA Write. */
+/* Posts with a record, by which its completion differs from that of other RDMA Writes. */
 static DAT_RETURN write_immed(struct udapl_ep *ep, const struct udapl_segments *found,
                               DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote,
                               DAT_UINT32 immediate, DAT_COMPLETION_FLAGS flags)

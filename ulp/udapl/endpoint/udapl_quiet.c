@@ -3,7 +3,7 @@
 
 #include "deliver/udapl_deliver.h"
 
-/* Takes the events as a consumer would that looks at none. */
+/* Takes completions like a consumer that ignores them. */
 static void take_completions(it_evd_handle_t evd, void *unused)
 {
     it_event_t event;
@@ -35,7 +35,7 @@ it_status_t udapl_quiet_create(const struct udapl_ia *ia, it_event_type_t stream
     status = it_evd_callback_attach(
         *evd, stream == IT_DTO_EVENT_STREAM ? take_completions : take_connections, NULL);
     if (status != IT_SUCCESS) {
-        (void)it_evd_free(*evd); /* nothing feeds it */
+        (void)it_evd_free(*evd); /* cannot fail: no object uses it */
         *evd = NULL;
     }
     return status;
@@ -45,6 +45,6 @@ void udapl_quiet_free(it_evd_handle_t evd)
 {
     if (!evd)
         return;
-    (void)it_evd_callback_detach(evd); /* the handle is good, and a callback is attached */
+    (void)it_evd_callback_detach(evd); /* cannot fail: a callback is attached */
     (void)it_evd_free(evd);
 }

@@ -17,7 +17,7 @@ void udapl_read_shorten(struct udapl_segments *segments, uint64_t length)
     segments->count = i;
 }
 
-/* The part of a Read that begins at a segment. */
+/* A part of a Read: `count` segments from `first` on. */
 struct part {
     size_t first, count;
     uint64_t offset, length;
@@ -34,8 +34,8 @@ static bool next_part(const struct udapl_segments *segments, size_t most, struct
 }
 
 /*
- * Parts before the last one report failures alone; the first one waits for what the whole waits
- * for.
+ * Returns the flags of a part. Parts before the last one report only failures. Only the first part
+ * has the fence.
  */
 static it_dto_flags_t flags_of(DAT_COMPLETION_FLAGS flags, bool first, bool last)
 {

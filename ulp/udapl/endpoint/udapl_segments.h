@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The segments of a post, from DAT's triplets into those of IT-API. Data path. */
+/* Data path. Converts the segments of a post from DAT's triplets to those of IT-API. */
 #ifndef ITAPI_ULP_UDAPL_ENDPOINT_UDAPL_SEGMENTS_H
 #define ITAPI_ULP_UDAPL_ENDPOINT_UDAPL_SEGMENTS_H
 
 #include "map/udapl_limit.h"
 #include "object/udapl_lmr.h"
 
-/* What a post has of them. */
+/* The converted segments of a post. */
 struct udapl_segments {
     size_t count;
-    uint64_t length; /* of all */
+    uint64_t length; /* total */
     it_lmr_triplet_t segment[UDAPL_MOST_SEGMENTS];
 };
 
 /*
- * pz: that of the queue. DAT_INVALID_PARAMETER names the second or third argument;
- * DAT_PRIVILEGES_VIOLATION: no LMR has such a context; DAT_PROTECTION_VIOLATION: it is of another
- * PZ. Empty segments are left out, since their other members mean nothing.
+ * Finds the segments. pz: of the queue. Returns DAT_INVALID_PARAMETER for the second or third
+ * argument, DAT_PRIVILEGES_VIOLATION if no LMR has the context, DAT_PROTECTION_VIOLATION if it is
+ * in another PZ. Empty segments are skipped, since their other members are undefined.
  */
 static inline DAT_RETURN udapl_segments_find(const struct udapl_pz *pz, DAT_COUNT count,
                                              const DAT_LMR_TRIPLET *triplets,

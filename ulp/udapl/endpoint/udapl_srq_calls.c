@@ -23,7 +23,7 @@ static it_status_t set_low_watermark(const struct udapl_srq *srq, DAT_COUNT low_
     return it_srq_modify(srq->it, IT_SRQ_PARAM_LOW_WATERMARK, &param);
 }
 
-/* An S-RQ of IT-API that belongs to its PZ, or none. */
+/* Creates the S-RQ of IT-API, with a reference to its PZ. */
 static DAT_RETURN make(struct udapl_srq *srq, const DAT_SRQ_ATTR *attr)
 {
     it_context_t context = {.ptr = srq};

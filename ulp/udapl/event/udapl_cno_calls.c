@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Consumer Notification Objects: each is an AEVD that gives a record for an EVD with events. */
+/* Consumer Notification Objects. Each is an AEVD that returns a record for an EVD with events. */
 #include "event/udapl_event.h"
 
 #include "map/udapl_return.h"
@@ -14,20 +14,20 @@
 
 /* ---------------------------------------------------------------- records */
 
-/* The EVD that a record tells of, which is told of again when something was taken from it. */
+/* Returns the EVD of a record, and notes that it is notified again after an event was taken. */
 static struct udapl_evd *evd_of(const it_event_t *event)
 {
     it_context_t context;
     struct udapl_evd *evd;
 
     if (it_get_consumer_context(event->aevd_notify.sevd, &context) != IT_SUCCESS)
-        return NULL; /* it has just been freed */
+        return NULL; /* the EVD was freed */
     evd = context.ptr;
     atomic_store_explicit(&evd->told, true, memory_order_relaxed);
     return evd;
 }
 
-/* On the IA's thread, which calls it again as long as there are records. */
+/* Runs on the IA's thread, which calls it again while there are records. */
 static void call_agent(it_evd_handle_t aevd, void *argument)
 {
     const struct udapl_cno *cno = argument;
@@ -41,7 +41,7 @@ static void call_agent(it_evd_handle_t aevd, void *argument)
     }
 }
 
-/* None is attached. */
+/* Attaches an agent. None is attached before. */
 static it_status_t attach_agent(struct udapl_cno *cno, const DAT_OS_WAIT_PROXY_AGENT *agent)
 {
     cno->agent = *agent;
@@ -120,14 +120,14 @@ DAT_RETURN udapl_cno_fd_create(DAT_IA_HANDLE ia_handle, DAT_FD *fd, DAT_CNO_HAND
     return DAT_SUCCESS;
 }
 
-/* Threads that waited are on their way out: they have been told, and wait for nothing. */
+/* Waits for threads in dat_cno_wait, which were woken and return soon. */
 static void await_waiters(struct udapl_cno *cno)
 {
     while (atomic_load(&cno->waiters) > 0)
         (void)sched_yield();
 }
 
-/* Threads that wait on it return with DAT_ABORT. */
+/* Frees a CNO. Threads that wait on it return with DAT_ABORT. */
 DAT_RETURN udapl_cno_free(DAT_CNO_HANDLE cno_handle)
 {
     struct udapl_cno *cno = cno_handle;
@@ -136,7 +136,7 @@ DAT_RETURN udapl_cno_free(DAT_CNO_HANDLE cno_handle)
         return udapl_error(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
     if (!udapl_object_retire(cno))
         return udapl_error(DAT_INVALID_STATE, DAT_INVALID_STATE_CNO_IN_USE);
-    if (it_evd_free(cno->it) != IT_SUCCESS) { /* by its agent */
+    if (it_evd_free(cno->it) != IT_SUCCESS) { /* called by its agent */
         udapl_object_unretire(cno);
         return udapl_error(DAT_INVALID_STATE, DAT_INVALID_STATE_CNO_IN_USE);
     }
@@ -152,7 +152,7 @@ void udapl_cno_discard(struct udapl_cno *cno)
 
 /* ---------------------------------------------------------------- agent, query */
 
-/* One with a descriptor tells by that. */
+/* Refused for a CNO with a descriptor, which notifies by that. */
 DAT_RETURN udapl_cno_modify_agent(DAT_CNO_HANDLE cno_handle, DAT_OS_WAIT_PROXY_AGENT agent)
 {
     struct udapl_cno *cno = cno_handle;
@@ -161,7 +161,7 @@ DAT_RETURN udapl_cno_modify_agent(DAT_CNO_HANDLE cno_handle, DAT_OS_WAIT_PROXY_A
         return udapl_error(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
     if (cno->has_fd)
         return udapl_error(DAT_INVALID_STATE, DAT_INVALID_STATE_CNO_IN_USE);
-    (void)it_evd_callback_detach(cno->it); /* if there is one; returns when no call is under way */
+    (void)it_evd_callback_detach(cno->it); /* if any; returns when no callback runs */
     return udapl_return(attach_agent(cno, &agent));
 }
 
@@ -191,14 +191,14 @@ DAT_RETURN udapl_cno_query(DAT_CNO_HANDLE cno_handle, DAT_CNO_PARAM_MASK mask, D
 
 /* ---------------------------------------------------------------- waiting */
 
-/* A record of an EVD that has been freed meanwhile counts as none: the caller looks again. */
+/* Waits once. Sets *evd to NULL if the EVD was freed: the caller waits again. */
 static DAT_RETURN wait_once(const struct udapl_cno *cno, uint64_t timeout_us, DAT_EVD_HANDLE *evd)
 {
     it_event_t event;
     it_status_t status = it_evd_wait(cno->it, timeout_us, &event, NULL);
 
     if (status == IT_ERR_TIMEOUT_EXPIRED)
-        return DAT_QUEUE_EMPTY; /* here the name stands for that */
+        return DAT_QUEUE_EMPTY; /* dat_cno_wait returns this on a timeout */
     if (status != IT_SUCCESS)
         return udapl_return(status);
     *evd = evd_of(&event);
@@ -222,11 +222,11 @@ DAT_RETURN udapl_cno_wait(DAT_CNO_HANDLE cno_handle, DAT_TIMEOUT timeout,
         result = wait_once(cno, timeout_us, &evd);
     while (result == DAT_SUCCESS && !evd);
     *evd_handle = evd;
-    atomic_fetch_sub(&cno->waiters, 1); /* last: a CNO that ends waits for it */
+    atomic_fetch_sub(&cno->waiters, 1); /* last: await_waiters waits for it */
     return result;
 }
 
-/* For who has found the descriptor readable. */
+/* For programs that found the descriptor readable. */
 DAT_RETURN udapl_cno_trigger(DAT_CNO_HANDLE cno_handle, DAT_EVD_HANDLE *evd_handle)
 {
     const struct udapl_cno *cno = cno_handle;

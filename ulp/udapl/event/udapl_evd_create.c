@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Event Dispatchers, from creation to the end: each is one EVD of IT-API. */
+/* Event Dispatchers: creation and end. Each is one EVD of IT-API. */
 #include "event/udapl_event.h"
 
 #include "event/udapl_join.h"
@@ -30,7 +30,7 @@ static const struct {
     {DAT_EVD_CR_FLAG, IT_CM_REQ_EVENT_STREAM, ITX_STREAM_CM_REQ},
     {DAT_EVD_CONNECTION_FLAG, IT_CM_MSG_EVENT_STREAM, ITX_STREAM_CM_MSG},
     {DAT_EVD_SOFTWARE_FLAG, IT_SOFTWARE_EVENT_STREAM, ITX_STREAM_SOFTWARE},
-    /* Software events bring the errors of another IA, and are what there is if that has another. */
+    /* Software events carry errors of other IAs, and are the only stream if errors go elsewhere. */
     {DAT_EVD_ASYNC_FLAG, IT_ASYNC_AFF_EVENT_STREAM, ASYNC_STREAMS | ITX_STREAM_SOFTWARE},
 };
 
@@ -47,7 +47,7 @@ DAT_RETURN udapl_evd_stream(struct udapl_evd *evd, it_event_type_t stream,
     return udapl_error(DAT_INVALID_HANDLE, subtype);
 }
 
-/* Errors of an IA go to the first EVD that is made for them. */
+/* Returns the streams of the EVD. Errors go to the first EVD created for them. */
 static uint32_t claim_streams(struct udapl_evd *evd)
 {
     struct udapl_ia *ia = evd->object.ia;
@@ -81,7 +81,7 @@ static void give_streams_back(struct udapl_evd *evd)
 
 /* ---------------------------------------------------------------- creation */
 
-/* Its order is that of arrival. One of completions alone has nothing else to do. */
+/* Creates the EVD of IT-API: an SEVD for completions alone, otherwise one queue for all streams. */
 static it_status_t make(struct udapl_evd *evd, DAT_COUNT qlen)
 {
     it_ia_handle_t ia = evd->object.ia->it;
@@ -96,7 +96,7 @@ static it_status_t make(struct udapl_evd *evd, DAT_COUNT qlen)
         status = itx_evd_create_mixed(ia, bits, (it_evd_flags_t)0, (size_t)qlen,
                                       IT_THRESHOLD_DISABLE, NULL, &evd->it, NULL);
     if (status == IT_SUCCESS)
-        (void)it_set_consumer_context(evd->it, context); /* the handle is good */
+        (void)it_set_consumer_context(evd->it, context); /* cannot fail: the handle is valid */
     else
         give_streams_back(evd);
     return status;
@@ -123,10 +123,10 @@ static DAT_RETURN create(struct udapl_ia *ia, DAT_COUNT qlen, DAT_EVD_FLAGS flag
     return DAT_SUCCESS;
 }
 
-/* Nobody has it: frees all of it. */
+/* Frees an EVD that no other thread knows. */
 static void drop(struct udapl_evd *evd)
 {
-    (void)it_evd_free(evd->it); /* no object feeds it, and no thread is in its callback */
+    (void)it_evd_free(evd->it); /* cannot fail: no object uses it */
     give_streams_back(evd);
     pthread_mutex_destroy(&evd->lock);
 }
@@ -185,7 +185,7 @@ DAT_RETURN udapl_evd_create_async(struct udapl_ia *ia, DAT_COUNT qlen, struct ud
 
 /* ---------------------------------------------------------------- end */
 
-/* A thread that waited is on its way out: it has been told, and waits for nothing. */
+/* Waits for a thread in dat_evd_wait, which was woken and returns soon. */
 static void await_waiter(struct udapl_evd *evd)
 {
     while (atomic_load(&evd->waits))

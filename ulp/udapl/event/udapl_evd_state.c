@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The states of EVDs, and what they are asked for. */
+/* Query and states of EVDs. */
 #include "event/udapl_event.h"
 
 #include "event/udapl_membership.h"
@@ -43,7 +43,7 @@ DAT_RETURN udapl_evd_query(DAT_EVD_HANDLE evd_handle, DAT_EVD_PARAM_MASK mask, D
     return DAT_SUCCESS;
 }
 
-/* Events that are queued stay, in their order. */
+/* Queued events stay, in order. */
 DAT_RETURN udapl_evd_resize(DAT_EVD_HANDLE evd_handle, DAT_COUNT qlen)
 {
     const struct udapl_evd *evd = evd_handle;
@@ -55,7 +55,7 @@ DAT_RETURN udapl_evd_resize(DAT_EVD_HANDLE evd_handle, DAT_COUNT qlen)
     if (qlen <= 0)
         return udapl_error(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
     status = it_evd_modify(evd->it, IT_EVD_PARAM_QUEUE_SIZE, &param);
-    /* More events are there, or waited for, than the EVD would have room for. */
+    /* The EVD has more events, or a larger threshold, than the new size. */
     if (status == IT_ERR_INVALID_QUEUE_SIZE || status == IT_ERR_INVALID_THRESHOLD)
         return udapl_error(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_IN_USE);
     if (status == IT_ERR_RESOURCES)
@@ -80,7 +80,7 @@ DAT_RETURN udapl_evd_modify_cno(DAT_EVD_HANDLE evd_handle, DAT_CNO_HANDLE cno_ha
     return udapl_return(udapl_evd_set_cno(evd, cno));
 }
 
-/* They say whether the CNO is told, and nothing else. */
+/* Enabling and disabling only affects notifications of the CNO. */
 DAT_RETURN udapl_evd_enable(DAT_EVD_HANDLE evd_handle)
 {
     if (!udapl_is(evd_handle, DAT_HANDLE_TYPE_EVD))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Events into EVDs and out of them. */
+/* Taking events from EVDs, and posting software events. */
 #include "event/udapl_event.h"
 
 #include "deliver/udapl_deliver.h"
@@ -37,7 +37,10 @@ static bool deliver(struct udapl_evd *evd, const it_event_t *event, DAT_EVENT *o
     }
 }
 
-/* There is no event of IT-API when an IA fails: each call says so. The consumer gets one. */
+/*
+ * Returns the code for a failed dequeue. IT-API has no event for a failed IA; each call reports it.
+ * The consumer gets one event for it.
+ */
 static DAT_RETURN __attribute__((noinline))
 refuse(struct udapl_evd *evd, it_status_t status, DAT_EVENT *event)
 {
@@ -64,7 +67,7 @@ DAT_RETURN udapl_evd_dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event)
     do {
         status = it_evd_dequeue(evd->it, &next);
         if (status == IT_ERR_QUEUE_EMPTY)
-            return DAT_QUEUE_EMPTY; /* as udapl_return */
+            return DAT_QUEUE_EMPTY; /* as udapl_return does */
         if (__builtin_expect(status != IT_SUCCESS, 0))
             return refuse(evd, status, event);
     } while (!deliver(evd, &next, event));
@@ -76,20 +79,20 @@ DAT_RETURN udapl_evd_dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event)
 
 struct wait {
     struct udapl_evd *evd;
-    uint64_t end_us; /* by CLOCK_MONOTONIC; IT_TIMEOUT_INFINITE: never */
+    uint64_t end_us; /* CLOCK_MONOTONIC; IT_TIMEOUT_INFINITE: no limit */
     DAT_EVENT *event;
-    size_t left; /* events behind the one that was taken, or too few to be taken */
+    size_t left; /* events left in the queue */
 };
 
 static uint64_t now_us(void)
 {
     struct timespec now;
 
-    (void)clock_gettime(CLOCK_MONOTONIC, &now); /* of an address and a clock that are good */
+    (void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail */
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
-/* What is left of the time when an event was not for the consumer. */
+/* Returns the time left, after an event that is not for the consumer. */
 static uint64_t time_left(const struct wait *wait)
 {
     uint64_t now;
@@ -118,7 +121,7 @@ static it_status_t set_threshold(const struct udapl_evd *evd, DAT_COUNT threshol
     return it_evd_modify(evd->it, IT_EVD_PARAM_THRESHOLD, &param);
 }
 
-/* The threshold is that of the EVD for as long as the call is. */
+/* Waits with the threshold, which the EVD has only during this call. */
 static it_status_t take_by_threshold(struct wait *wait, uint64_t timeout_us, DAT_COUNT threshold)
 {
     it_status_t status = set_threshold(wait->evd, threshold);
@@ -127,7 +130,7 @@ static it_status_t take_by_threshold(struct wait *wait, uint64_t timeout_us, DAT
         return status;
     status = take(wait, timeout_us);
     if (status != IT_ERR_ABORT)
-        (void)set_threshold(wait->evd, IT_THRESHOLD_DISABLE); /* cannot be too large */
+        (void)set_threshold(wait->evd, IT_THRESHOLD_DISABLE); /* cannot fail: not too large */
     return status;
 }
 
@@ -167,7 +170,7 @@ DAT_RETURN udapl_evd_wait(DAT_EVD_HANDLE evd_handle, DAT_TIMEOUT timeout, DAT_CO
     result = wait_return(&wait, status);
     if (result == DAT_SUCCESS || status == IT_ERR_TIMEOUT_EXPIRED)
         *more = wait.left > INT_MAX ? INT_MAX : (DAT_COUNT)wait.left;
-    udapl_evd_wait_end(wait.evd, status != IT_ERR_ABORT); /* last: an EVD that ends waits for it */
+    udapl_evd_wait_end(wait.evd, status != IT_ERR_ABORT); /* last: await_waiter waits for it */
     return result;
 }
 

@@ -37,23 +37,23 @@ DAT_RETURN udapl_cno_wait(DAT_CNO_HANDLE cno_handle, DAT_TIMEOUT timeout,
 DAT_RETURN udapl_cno_free(DAT_CNO_HANDLE cno_handle);
 
 /*
- * The SEVD that takes events of one stream of IT-API to this EVD. DAT_INVALID_HANDLE, with this
- * subtype, if the EVD was not made for the stream.
+ * Gets the SEVD for events of this stream. Returns DAT_INVALID_HANDLE with the subtype if the EVD
+ * was not created for the stream.
  */
 DAT_RETURN udapl_evd_stream(struct udapl_evd *evd, it_event_type_t stream,
                             DAT_RETURN_SUBTYPE subtype, it_evd_handle_t *sevd);
 
-/* For ia_open: an EVD for the asynchronous errors of the IA. */
+/* For dat_ia_open: creates an EVD for the IA's asynchronous errors. */
 DAT_RETURN udapl_evd_create_async(struct udapl_ia *ia, DAT_COUNT qlen, struct udapl_evd **evd);
-/* The same with an EVD that another opening of the IA has made. */
+/* The same with an EVD that another opening of the IA has created. */
 DAT_RETURN udapl_evd_join_async(struct udapl_ia *ia, DAT_EVD_HANDLE handle);
 
-/* For ia_close, first of all: errors go to no EVD of another IA any more. */
+/* First step of dat_ia_close. Errors go to no EVD of another IA afterwards. */
 void udapl_event_close(struct udapl_ia *ia);
 
 /*
- * The IA of IT-API is gone and with it the EVD's handles there: gives back what else the object
- * has. The object itself is ended by the caller.
+ * Called after the IA of IT-API was freed, with all its handles. Free the object's other resources.
+ * The caller ends the object itself.
  */
 void udapl_evd_discard(struct udapl_evd *evd);
 void udapl_cno_discard(struct udapl_cno *cno);

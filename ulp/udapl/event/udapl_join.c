@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The errors of such an IA arrive at an EVD of its own, which nobody sees. Its callback takes them
- * on, as software events, to the EVD that is shared.
+ * IAs that share the EVD of another opening for asynchronous errors. Their errors arrive at a
+ * private EVD, whose callback forwards them to the shared EVD as software events.
  */
 #include "event/udapl_join.h"
 
@@ -14,14 +14,14 @@
 #define ERRORS 64
 
 /*
- * Guards who shares what: .joined and .next_joined, and with udapl_ia.lock, which comes after it,
- * .errors_evd of an IA that is joined. Held across it_evd_post_se, which waits for nothing.
+ * Guards .joined and .next_joined. Together with udapl_ia.lock, which is taken after it, it guards
+ * .errors_evd of a joined IA. It is held across it_evd_post_se, which does not wait.
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* ---------------------------------------------------------------- errors on their way */
+/* ---------------------------------------------------------------- forwarding errors */
 
-/* With the lock held, so that the EVD stays. A full one has lost other errors, too. */
+/* The lock is held, so the EVD stays. An EVD that is full loses the error. */
 static void pass_on_locked(const struct udapl_evd *evd, const DAT_EVENT *event)
 {
     struct udapl_error *error = udapl_slab_get(&udapl_slabs[UDAPL_TYPE_ERROR]);
@@ -34,7 +34,7 @@ static void pass_on_locked(const struct udapl_evd *evd, const DAT_EVENT *event)
         udapl_slab_put(&udapl_slabs[UDAPL_TYPE_ERROR], error);
 }
 
-/* On the IA's thread. */
+/* Forwards errors. Runs on the IA's thread. */
 static void take_on(it_evd_handle_t own, void *argument)
 {
     struct udapl_ia *ia = argument;
@@ -65,9 +65,9 @@ void udapl_join_deliver(const it_event_t *event, DAT_EVENT *out)
     udapl_slab_put(&udapl_slabs[UDAPL_TYPE_ERROR], error);
 }
 
-/* ---------------------------------------------------------------- who shares what */
+/* ---------------------------------------------------------------- joining and leaving */
 
-/* Any number: a live EVD for errors, of whatever IA, held. */
+/* Finds an EVD for errors, of any IA, by a handle that may be any number; adds a reference. */
 static struct udapl_evd *hold_shared(DAT_EVD_HANDLE handle)
 {
     struct udapl_evd *evd = udapl_slab_find(&udapl_slabs[DAT_HANDLE_TYPE_EVD], handle);
@@ -90,7 +90,7 @@ DAT_RETURN udapl_evd_join_async(struct udapl_ia *ia, DAT_EVD_HANDLE handle)
     status = itx_evd_create_mixed(ia->it, streams, (it_evd_flags_t)0, ERRORS, IT_THRESHOLD_DISABLE,
                                   NULL, &own, NULL);
     if (status == IT_SUCCESS)
-        status = it_evd_callback_attach(own, take_on, ia); /* goes with the IA, as own does */
+        status = it_evd_callback_attach(own, take_on, ia); /* freed with the IA, like own */
     if (status != IT_SUCCESS) {
         udapl_object_release(evd);
         return udapl_return(status);
@@ -111,7 +111,7 @@ static void leave_locked(struct udapl_ia *ia)
     while (*link && *link != ia)
         link = &(*link)->next_joined;
     if (!*link)
-        return; /* the EVD is its own */
+        return; /* the IA's own EVD */
     *link = ia->next_joined;
     pthread_mutex_lock(&ia->lock);
     ia->errors_evd = NULL;
@@ -130,7 +130,7 @@ void udapl_join_end(struct udapl_ia *ia)
     pthread_mutex_lock(&lock);
     if (ia->errors_evd)
         leave_locked(ia);
-    /* The IA is closed by one thread: nobody makes or frees objects of it now. */
+    /* The IA is being closed: no other thread creates or frees its objects. */
     for (struct udapl_object *object = ia->objects[DAT_HANDLE_TYPE_EVD]; object;
          object = object->next)
         send_away_locked((struct udapl_evd *)object);

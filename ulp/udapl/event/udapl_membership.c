@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "event/udapl_membership.h"
 
-/* Joining fails without memory; leaving does not fail. */
+/* Joins or leaves the AEVD. Only joining can fail, without memory. */
 static it_status_t settle_locked(struct udapl_evd *evd)
 {
     const struct udapl_cno *cno = atomic_load(&evd->cno);
@@ -14,7 +14,7 @@ static it_status_t settle_locked(struct udapl_evd *evd)
     status = it_evd_modify(evd->it, IT_EVD_PARAM_AEVD_HANDLE, &param);
     if (status == IT_SUCCESS)
         evd->aevd = param.aevd;
-    /* A new member is told of in any case. */
+    /* A new member with events always causes a notification. */
     atomic_store_explicit(&evd->told, false, memory_order_relaxed);
     return status;
 }
@@ -29,7 +29,10 @@ static it_status_t settle(struct udapl_evd *evd)
     return status;
 }
 
-/* .waits, then .cno, here and in _wait_end; in the other order where that is set: one sees both. */
+/*
+ * Sets .waits and then reads .cno; udapl_evd_set_cno sets .cno and then reads .waits. So at least
+ * one of the two threads sees both values. udapl_evd_wait_end does the same.
+ */
 bool udapl_evd_wait_begin(struct udapl_evd *evd)
 {
     if (atomic_exchange(&evd->waits, true))
@@ -43,7 +46,7 @@ void udapl_evd_wait_end(struct udapl_evd *evd, bool alive)
 {
     atomic_store(&evd->waits, false);
     if (alive && atomic_load(&evd->cno))
-        (void)settle(evd); /* without memory it stays apart until the next change */
+        (void)settle(evd); /* without memory it joins at the next change */
 }
 
 it_status_t udapl_evd_set_cno(struct udapl_evd *evd, struct udapl_cno *cno)

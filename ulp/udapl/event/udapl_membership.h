@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whether an EVD is a member of its CNO's AEVD: when it has one, is enabled, and no thread waits on
- * the EVD itself. IT-API lets nobody wait on a member, and DAT has a waiter come before the CNO.
+ * Membership of an EVD in its CNO's AEVD. The EVD is a member while it has a CNO, is enabled, and
+ * no thread waits on it. IT-API allows no wait on a member, and in DAT a waiter has precedence over
+ * the CNO.
  */
 #ifndef ITAPI_ULP_UDAPL_EVENT_UDAPL_MEMBERSHIP_H
 #define ITAPI_ULP_UDAPL_EVENT_UDAPL_MEMBERSHIP_H
@@ -11,17 +12,17 @@
 
 #include "itx_api.h"
 
-/* The calling thread is the one that waits, if it is the only one. It ends with _wait_end. */
+/* Makes the calling thread the waiter, until _wait_end. Returns false if there is one already. */
 bool udapl_evd_wait_begin(struct udapl_evd *evd);
-/* alive: the EVD has not been freed meanwhile. */
+/* alive: the EVD was not freed during the wait. */
 void udapl_evd_wait_end(struct udapl_evd *evd, bool alive);
 
-/* The CNO that tells of the EVD from now on, which is held by the caller, or NULL. */
+/* Sets the EVD's CNO, to which the caller has a reference, or NULL. */
 it_status_t udapl_evd_set_cno(struct udapl_evd *evd, struct udapl_cno *cno);
 
 it_status_t udapl_evd_set_enabled(struct udapl_evd *evd, bool enabled);
 
-/* An event was taken: the CNO tells of those that are left, and of the next ones. */
+/* Called when an event was taken. Lets the CNO notify of those that are left, and of later ones. */
 static inline void udapl_evd_taken(struct udapl_evd *evd)
 {
     if (__builtin_expect(atomic_load_explicit(&evd->told, memory_order_relaxed), 0)) {

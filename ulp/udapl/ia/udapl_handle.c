@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Calls on handles of any kind, and dat_ia_ha_related. */
+/* Calls on handles of any type, and dat_ia_ha_related. */
 #include "ia/udapl_ia_calls.h"
 #include "object/udapl_ia.h"
 
-/* A handle that has been followed, of whatever kind, or NULL. */
+/* Checks the first argument of a call, of any type. Returns the object or NULL. */
 static struct udapl_object *any_from(DAT_HANDLE handle)
 {
     for (size_t type = 0; type < UDAPL_TYPES; type++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Calls on an IA, and those on handles of any kind. Entries of DAT_PROVIDER. */
+/* Calls on an IA, and on handles of any type. Entries of DAT_PROVIDER. */
 #ifndef ITAPI_ULP_UDAPL_IA_UDAPL_IA_CALLS_H
 #define ITAPI_ULP_UDAPL_IA_UDAPL_IA_CALLS_H
 

@@ -9,7 +9,7 @@
 #include "object/udapl_ia.h"
 #include "object/udapl_lmr.h"
 
-/* Gives back what an object has beside its handle in IT-API, which is gone. */
+/* Frees the resources of an object, whose handle in IT-API was freed with the IA. */
 static void discard(void *object, DAT_HANDLE_TYPE type)
 {
     switch (type) {
@@ -43,13 +43,13 @@ static void discard(void *object, DAT_HANDLE_TYPE type)
 }
 
 /*
- * The IA of IT-API goes first, which ends all that is under way: waits return, callbacks have run,
- * connections are cut. Then nobody uses the objects.
+ * Frees the IA of IT-API first. That ends all activity: waits return, callbacks have run,
+ * connections are cut. Then no thread uses the objects.
  */
 static void close_all(struct udapl_ia *ia)
 {
     udapl_event_close(ia);
-    (void)it_ia_free(ia->it); /* only a bad handle is refused */
+    (void)it_ia_free(ia->it); /* fails only for a bad handle */
     for (size_t type = 0; type < UDAPL_TYPES; type++)
         while (ia->objects[type]) {
             struct udapl_object *object = ia->objects[type];

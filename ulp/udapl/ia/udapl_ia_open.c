@@ -23,8 +23,7 @@ static void set_address(struct sockaddr_storage *address, const it_net_addr_t *f
 }
 
 /*
- * The address that peers should use: a routable one before those of this machine alone, IPv4 before
- * IPv6.
+ * Ranks addresses for peers: a routable one before those of this host alone, IPv4 before IPv6.
  */
 static int address_worth(const it_net_addr_t *address)
 {

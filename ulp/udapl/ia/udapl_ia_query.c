@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* dat_ia_query. All members are filled in, whatever the masks ask for: programs rely on that. */
+/* dat_ia_query. All members are filled in, whatever the masks: programs rely on that. */
 #include "ia/udapl_ia_calls.h"
 #include "map/udapl_limit.h"
 #include "object/udapl_evd.h"
@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Objects that end with memory or the adapter, not with a number that IT-API would know. */
+/* For objects whose number is limited by memory or the adapter, not by an attribute of IT-API. */
 #define MOST_OBJECTS (1 << UDAPL_LMR_PLACE_BITS)
 
 static DAT_COUNT most_segments(const struct itx_features *features)
@@ -46,7 +46,7 @@ static void fill_identity(const struct udapl_ia *ia, DAT_IA_ATTR *attr)
         attr->hardware_version_major = ia->info->vendor.ib.revision;
     attr->firmware_version_major = ia->info->sw_major_version;
     attr->firmware_version_minor = ia->info->sw_minor_version;
-    /* The consumer may read it, and the IA keeps it: the type of the member cannot say so. */
+    /* The consumer may only read it; the type of the member is not const. */
     attr->ia_address_ptr = (DAT_IA_ADDRESS_PTR)(uintptr_t)&ia->address;
     attr->extension_supported = ia->provider->extension;
     attr->extension_version = extension_version(ia->provider->extension);
@@ -80,9 +80,9 @@ static void fill_ia(const struct udapl_ia *ia, DAT_IA_ATTR *attr)
 }
 
 /*
- * The first makes dtest try RDMA Reads and its ping-pong, the second is the size of dtestsrq's
- * messages. Those behind them are of the IB extension, the immediates before the atomics, which an
- * adapter may lack.
+ * With the first one, dtest tries RDMA Reads and its ping-pong. The second is the size of
+ * dtestsrq's messages. The others belong to the IB extension; the atomics are last, since an
+ * adapter may lack them.
  */
 static DAT_NAMED_ATTR specific[] = {
     {"DAT_IB_RDMA_READ", "TRUE"},       {"DAT_IB_TRANSPORT_MTU", "4096"},
@@ -107,7 +107,7 @@ static void fill_names(const struct udapl_ia *ia, DAT_PROVIDER_ATTR *attr)
     snprintf(attr->provider_name, sizeof(attr->provider_name), "itapi");
     attr->provider_version_major = ITX_VERSION_MAJOR;
     attr->provider_version_minor = ITX_VERSION_MINOR;
-    /* The registry compares these when the IA is closed. */
+    /* The registry compares these members when the IA is closed. */
     attr->dapl_version_major = ia->provider->info.dapl_version_major;
     attr->dapl_version_minor = ia->provider->info.dapl_version_minor;
     attr->is_thread_safe = ia->provider->info.is_thread_safe;
@@ -145,7 +145,7 @@ static void fill_features(const struct udapl_ia *ia, DAT_PROVIDER_ATTR *attr)
     attr->ha_loadbalancing = DAT_HA_LB_NONE;
 }
 
-/* Every stream may share an EVD with every other. The member is constant for consumers. */
+/* Every stream may share an EVD with every other. The member is declared const. */
 static void fill_merging(DAT_PROVIDER_ATTR *attr)
 {
     DAT_BOOLEAN all[6][6];

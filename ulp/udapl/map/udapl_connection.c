@@ -36,7 +36,7 @@ DAT_EVENT_NUMBER udapl_connection_number(it_event_type_t event, it_conn_reject_c
         return DAT_CONNECTION_EVENT_DISCONNECTED;
     case IT_CM_MSG_CONN_BROKEN_EVENT:
         return DAT_CONNECTION_EVENT_BROKEN;
-    default: /* no three-way connections, no datagrams */
+    default: /* of three-way handshakes or datagrams */
         return (DAT_EVENT_NUMBER)0;
     }
 }

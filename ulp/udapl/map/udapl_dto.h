@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Data transfer: completion flags, statuses, operations, rights. */
+/* Data transfer: statuses, operations, rights. */
 #ifndef ITAPI_ULP_UDAPL_MAP_UDAPL_DTO_H
 #define ITAPI_ULP_UDAPL_MAP_UDAPL_DTO_H
 
@@ -24,9 +24,9 @@ static inline DAT_DTOS udapl_dto_operation(it_event_type_t event_number)
                : DAT_DTO_SEND;
 }
 
-/* Rights of an LMR; local reading always is one of them. */
+/* Converts the rights of an LMR, which always include local read. */
 it_mem_priv_t udapl_lmr_privileges(DAT_MEM_PRIV_FLAGS privileges);
-/* Rights of a window: the remote ones alone. */
+/* Converts the rights of a window: only remote ones. */
 it_mem_priv_t udapl_rmr_privileges(DAT_MEM_PRIV_FLAGS privileges);
 
 #endif

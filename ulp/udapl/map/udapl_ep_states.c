@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "map/udapl_ep_states.h"
 
-/* While there is no connection: by holder, without and with an EP of IT-API. */
+/* States without a connection: by holder, without and with an EP of IT-API. */
 static const DAT_EP_STATE idle[UDAPL_EP_HOLDS][2] = {
     [UDAPL_EP_FREE] = {DAT_EP_STATE_UNCONFIGURED_UNCONNECTED, DAT_EP_STATE_UNCONNECTED},
     [UDAPL_EP_RESERVED] = {DAT_EP_STATE_UNCONFIGURED_RESERVED, DAT_EP_STATE_RESERVED},

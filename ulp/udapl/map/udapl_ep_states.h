@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The states of an Endpoint, and which calls are legal in which: docs/udapl.md has the tables. */
+/* The states of an Endpoint, and the calls legal in them: docs/udapl.md has the tables. */
 #ifndef ITAPI_ULP_UDAPL_MAP_UDAPL_EP_STATES_H
 #define ITAPI_ULP_UDAPL_MAP_UDAPL_EP_STATES_H
 
@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-/* Holders of an EP, apart from its consumer. */
+/* Holders of an EP other than its consumer. */
 enum udapl_ep_hold {
     UDAPL_EP_FREE,      /* none */
     UDAPL_EP_RESERVED,  /* a service point, which waits for a request */
@@ -18,7 +18,7 @@ enum udapl_ep_hold {
     UDAPL_EP_HOLDS
 };
 
-/* All that the state follows from. */
+/* The values from which the state follows. */
 struct udapl_ep_condition {
     bool configured; /* there is an EP of IT-API, in this state */
     it_ep_state_rc_t it;
@@ -40,7 +40,7 @@ enum udapl_ep_call {
 
 enum udapl_ep_verdict {
     UDAPL_REFUSED, /* DAT_INVALID_STATE */
-    UDAPL_NO_OP,   /* DAT_SUCCESS, and nothing happens */
+    UDAPL_NO_OP,   /* DAT_SUCCESS without effect */
     UDAPL_LEGAL
 };
 

@@ -2,8 +2,8 @@
 #include "map/udapl_flags.h"
 
 /*
- * Each entry from its index. Success is reported unless SUPPRESS is there, and wakes a waiter
- * unless UNSIGNALLED is; the others have a flag of their own.
+ * Computes an entry from its index. Success is reported unless SUPPRESS is set, and wakes a waiter
+ * unless UNSIGNALLED is set. Each of the other flags maps to one flag.
  */
 #define FLAG(index, dat, it) (((index) & (unsigned)(dat)) ? (unsigned)(it) : 0u)
 #define ENTRY(index)                                                                               \

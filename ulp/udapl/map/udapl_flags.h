@@ -7,7 +7,7 @@
 
 #include <dat2/udat.h>
 
-/* What the kinds of posts take. */
+/* The flags that each kind of post accepts. */
 #define UDAPL_FLAGS_REQUEST                                                                        \
     ((unsigned)DAT_COMPLETION_SUPPRESS_FLAG | (unsigned)DAT_COMPLETION_UNSIGNALLED_FLAG |          \
      (unsigned)DAT_COMPLETION_BARRIER_FENCE_FLAG | (unsigned)DAT_COMPLETION_EVD_THRESHOLD_FLAG)
@@ -20,15 +20,15 @@
 
 extern const unsigned char udapl_flags_table[UDAPL_FLAGS_COUNT];
 
-/* Those of a request. The flags are of one of the kinds above. */
+/* Converts the flags of a request, which were checked against a kind above. */
 static inline it_dto_flags_t udapl_flags(DAT_COMPLETION_FLAGS flags)
 {
     return (it_dto_flags_t)udapl_flags_table[(unsigned)flags & (UDAPL_FLAGS_COUNT - 1)];
 }
 
 /*
- * Those of a receive, whose completion always is reported. What wakes a waiter is the endpoint's
- * choice: everything, or with SOLICITED_WAIT what the peer has solicited.
+ * Converts the flags of a receive, whose completion is always reported. The endpoint decides which
+ * ones wake a waiter: all, or with SOLICITED_WAIT those that the peer has solicited.
  */
 static inline it_dto_flags_t udapl_flags_recv(DAT_COMPLETION_FLAGS of_ep,
                                               DAT_COMPLETION_FLAGS flags)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Limits of IT-API, 64 bits wide, in the narrower types of DAT. */
+/* Converts limits of IT-API, of 64 bits, to the narrower types of DAT. */
 #ifndef ITAPI_ULP_UDAPL_MAP_UDAPL_LIMIT_H
 #define ITAPI_ULP_UDAPL_MAP_UDAPL_LIMIT_H
 
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Segments of one request: a post has room for so many on its stack. */
+/* Maximum segments of a request, which a post has on its stack. */
 #define UDAPL_MOST_SEGMENTS 64
 
 static inline DAT_COUNT udapl_limit_count(size_t most)
@@ -27,7 +27,7 @@ static inline DAT_SEG_LENGTH udapl_limit_length(DAT_UINT64 most)
     return most > UINT32_MAX ? UINT32_MAX : (DAT_SEG_LENGTH)most;
 }
 
-/* A power of two, at most DAT_OPTIMAL_ALIGNMENT: what consumers align their buffers to. */
+/* Returns the alignment for buffers: a power of two, at most DAT_OPTIMAL_ALIGNMENT. */
 static inline DAT_UINT32 udapl_limit_alignment(DAT_UINT32 hint)
 {
     DAT_UINT32 alignment = 1;

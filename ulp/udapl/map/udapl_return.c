@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/* What is not listed is DAT_INTERNAL_ERROR. */
+/* Statuses that are not listed become DAT_INTERNAL_ERROR. */
 static const struct {
     DAT_RETURN_TYPE type;
     DAT_RETURN_SUBTYPE subtype;
@@ -121,7 +121,7 @@ DAT_RETURN udapl_return(it_status_t status)
     if (status == IT_SUCCESS)
         return DAT_SUCCESS;
     if (status == IT_ERR_QUEUE_EMPTY)
-        return DAT_QUEUE_EMPTY; /* without a class: polling programs compare the whole code */
+        return DAT_QUEUE_EMPTY; /* without the error class: programs compare the whole code */
     if ((size_t)status >= sizeof(returns) / sizeof(*returns) || returns[status].type == DAT_SUCCESS)
         return udapl_error(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE);
     return udapl_error(returns[status].type, returns[status].subtype);

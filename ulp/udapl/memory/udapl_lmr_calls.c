@@ -23,8 +23,8 @@ static void fill_identity(struct udapl_lmr *lmr, DAT_MEM_TYPE mem_type,
 }
 
 /*
- * The memory that a description means. Processes that share memory each register it for themselves:
- * an id of theirs is only kept.
+ * Finds the memory of a description. Processes that share memory register it separately; their id
+ * is only stored.
  */
 static DAT_RETURN find_memory(struct udapl_lmr *lmr, DAT_MEM_TYPE mem_type,
                               const DAT_REGION_DESCRIPTION *region, DAT_VLEN length)
@@ -70,7 +70,7 @@ static DAT_RETURN register_memory(struct udapl_lmr *lmr)
         return udapl_error(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY_REGION);
     if (status != IT_SUCCESS)
         return udapl_return(status);
-    (void)it_set_consumer_context(lmr->it, context); /* the handle is good */
+    (void)it_set_consumer_context(lmr->it, context); /* cannot fail: the handle is valid */
     lmr->rmr_context = (DAT_RMR_CONTEXT)key;
     lmr->lmr_context = udapl_lmr_context(lmr);
     return DAT_SUCCESS;
@@ -99,7 +99,7 @@ static DAT_RETURN check_arguments(const struct udapl_ia *ia, DAT_PZ_HANDLE pz_ha
     return DAT_SUCCESS;
 }
 
-/* An LMR that is registered and belongs to its PZ, or none. */
+/* Registers the LMR, with a reference to its PZ. */
 static DAT_RETURN make(struct udapl_lmr *lmr, DAT_MEM_TYPE mem_type,
                        const DAT_REGION_DESCRIPTION *region, DAT_VLEN length)
 {
@@ -186,7 +186,7 @@ DAT_RETURN udapl_lmr_free(DAT_LMR_HANDLE lmr_handle)
         return udapl_error(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_LMR);
     if (!udapl_object_retire(lmr))
         return udapl_error(DAT_INVALID_STATE, DAT_INVALID_STATE_LMR_IN_USE);
-    status = it_lmr_free(lmr->it); /* knows the windows that are linked */
+    status = it_lmr_free(lmr->it); /* fails while windows are linked */
     if (status != IT_SUCCESS) {
         udapl_object_unretire(lmr);
         return udapl_return(status);
@@ -199,7 +199,7 @@ DAT_RETURN udapl_lmr_free(DAT_LMR_HANDLE lmr_handle)
 
 /* ---------------------------------------------------------------- synchronisation */
 
-/* One segment as IT-API has it; false if no LMR of this IA has such a context. */
+/* Converts a segment. Returns false if no LMR of this IA has the context. */
 static bool find_segment(const struct udapl_ia *ia, const DAT_LMR_TRIPLET *segment,
                          it_lmr_triplet_t *found)
 {
@@ -228,7 +228,7 @@ static DAT_RETURN synchronise(DAT_IA_HANDLE ia_handle, const DAT_LMR_TRIPLET *se
         it_status_t status;
 
         if (segments[i].segment_length == 0)
-            continue; /* the other members mean nothing */
+            continue; /* its other members are undefined */
         if (!find_segment(ia, &segments[i], &segment))
             return udapl_error(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
         status = call(&segment, 1);

@@ -41,7 +41,7 @@ static DAT_RETURN create(DAT_PZ_HANDLE pz_handle, DAT_RMR_SCOPE scope, DAT_RMR_H
                    : udapl_return(status);
     }
     context.ptr = rmr;
-    (void)it_set_consumer_context(rmr->it, context); /* the handle is good */
+    (void)it_set_consumer_context(rmr->it, context); /* cannot fail: the handle is valid */
     rmr->pz = pz;
     rmr->scope = scope;
     udapl_object_start(rmr);
@@ -168,7 +168,7 @@ static DAT_RETURN check_bind(const struct udapl_rmr *rmr, const DAT_LMR_TRIPLET 
     return ep->it ? DAT_SUCCESS : udapl_error(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_UNCONFIGURED);
 }
 
-/* A length of 0 ends what the window was bound to. */
+/* Binds a window. A length of 0 unbinds it. */
 DAT_RETURN udapl_rmr_bind(DAT_RMR_HANDLE rmr_handle, DAT_LMR_HANDLE lmr_handle,
                           const DAT_LMR_TRIPLET *lmr_triplet, DAT_MEM_PRIV_FLAGS mem_priv,
                           DAT_VA_TYPE va_type, DAT_EP_HANDLE ep_handle, DAT_RMR_COOKIE cookie,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A Connection Request that waits for the consumer's answer. */
+/* A Connection Request, which waits for the consumer's answer. */
 #ifndef ITAPI_ULP_UDAPL_OBJECT_UDAPL_CR_H
 #define ITAPI_ULP_UDAPL_OBJECT_UDAPL_CR_H
 
@@ -14,9 +14,9 @@ struct udapl_ep;
 struct udapl_cr {
     struct udapl_object object;
     it_cn_est_identifier_t it;
-    DAT_CONN_QUAL conn_qual; /* that the peer has asked for */
-    struct udapl_ep *ep;     /* that the service point has for it, or NULL */
-    bool made_ep;            /* the provider has made that one for the request */
+    DAT_CONN_QUAL conn_qual; /* of the peer's request */
+    struct udapl_ep *ep;     /* chosen by the service point, or NULL */
+    bool made_ep;            /* the provider has made .ep for this request */
     struct sockaddr_storage remote;
     DAT_PORT_QUAL remote_port;
     DAT_COUNT private_data_size;

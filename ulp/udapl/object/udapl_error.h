@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An asynchronous error that a software event brings into the EVD of another IA. The pointer of the
- * event is the record. It is in a slab, so that it differs from whatever a consumer posts.
+ * An asynchronous error that is sent to the EVD of another IA by a software event. The pointer of
+ * the event is this record. It is in a slab, so it differs from any pointer that a consumer posts.
  */
 #ifndef ITAPI_ULP_UDAPL_OBJECT_UDAPL_ERROR_H
 #define ITAPI_ULP_UDAPL_OBJECT_UDAPL_ERROR_H

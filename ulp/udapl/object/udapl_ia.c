@@ -3,7 +3,7 @@
 
 #include "object/udapl_evd.h"
 
-/* Exported by libdat2; no header declares it. It finds the number of a handle, and the reverse. */
+/* Exported by libdat2 without a declaration. Converts a handle to its number, and back. */
 extern DAT_RETURN dats_get_ia_handle(DAT_IA_HANDLE handle, DAT_IA_HANDLE *found);
 
 DAT_IA_HANDLE udapl_ia_handle(const struct udapl_ia *ia)

@@ -18,18 +18,18 @@ struct udapl_rmr;
 
 struct udapl_ia {
     struct udapl_object object;
-    const struct udapl_provider *provider; /* constant, as what follows */
+    const struct udapl_provider *provider; /* constant, like what follows */
     it_ia_handle_t it;
     it_ia_info_t *info;
     struct itx_features features;
-    struct sockaddr_storage address;                      /* that ia_query tells */
-    _Atomic(struct udapl_rmr *) window[UDAPL_IA_WINDOWS]; /* bound last, by their keys */
+    struct sockaddr_storage address;                      /* for dat_ia_query */
+    _Atomic(struct udapl_rmr *) window[UDAPL_IA_WINDOWS]; /* last bound windows, by key */
     pthread_mutex_t lock;                                 /* guards what follows */
     struct udapl_object *objects[UDAPL_TYPES];
-    struct udapl_evd *async_evd;    /* made by ia_open, or NULL */
-    struct udapl_evd *errors_evd;   /* that its asynchronous errors go to, or NULL */
-    struct udapl_ia *next_joined;   /* that share .errors_evd of another IA: udapl_join.c */
-    struct udapl_handoff *handoffs; /* requests that are on their way to another service point */
+    struct udapl_evd *async_evd;    /* created by dat_ia_open, or NULL */
+    struct udapl_evd *errors_evd;   /* gets the asynchronous errors, or NULL */
+    struct udapl_ia *next_joined;   /* in .joined of another IA's EVD: udapl_join.c */
+    struct udapl_handoff *handoffs; /* requests being handed off to another service point */
 };
 
 static inline struct udapl_ia *udapl_ia_from(DAT_IA_HANDLE handle)
@@ -37,16 +37,16 @@ static inline struct udapl_ia *udapl_ia_from(DAT_IA_HANDLE handle)
     return udapl_is(handle, DAT_HANDLE_TYPE_IA) ? handle : NULL;
 }
 
-/* What the consumer knows it by: the registry's number for it. */
+/* Returns the handle that the consumer has: the registry's number for the IA. */
 DAT_IA_HANDLE udapl_ia_handle(const struct udapl_ia *ia);
 
-/* A zeroed IA that is no handle yet; NULL without memory. */
+/* Returns a zeroed IA, which is not a valid handle yet. NULL: no memory. */
 struct udapl_ia *udapl_ia_new(const struct udapl_provider *provider);
 void udapl_ia_start(struct udapl_ia *ia);
-/* It has no objects; the handle is stale from now on. */
+/* Ends an IA without objects. The handle is stale afterwards. */
 void udapl_ia_end(struct udapl_ia *ia);
 
-/* Whether anything but its own EVD for asynchronous errors is there. */
+/* Returns true if the IA has objects besides its own EVD for asynchronous errors. */
 bool udapl_ia_is_used(struct udapl_ia *ia);
 
 #endif

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A Local Memory Region, and how an lmr_context leads to it. */
+/* A Local Memory Region, and finding it by its lmr_context. */
 #ifndef ITAPI_ULP_UDAPL_OBJECT_UDAPL_LMR_H
 #define ITAPI_ULP_UDAPL_OBJECT_UDAPL_LMR_H
 
 #include "object/udapl_object.h"
 #include "object/udapl_pz.h"
 
-/* RMRs that are bound to it refer to it. */
+/* Referenced by RMRs that are bound to it. */
 struct udapl_lmr {
     struct udapl_object object;
     it_lmr_handle_t it;
-    DAT_LMR_CONTEXT lmr_context; /* 0 unless it lives */
+    DAT_LMR_CONTEXT lmr_context; /* 0 unless registered */
     DAT_RMR_CONTEXT rmr_context;
     struct udapl_pz *pz;
     DAT_MEM_TYPE mem_type;
-    DAT_REGION_DESCRIPTION region; /* as given */
+    DAT_REGION_DESCRIPTION region; /* as the consumer gave it */
     char shared_id[DAT_LMR_COOKIE_SIZE];
     void *address;
     DAT_VLEN length;
@@ -22,7 +22,7 @@ struct udapl_lmr {
     DAT_VA_TYPE va_type;
 };
 
-/* An lmr_context: the place in the slab below, the generation above, never 0. */
+/* An lmr_context: low bits are the place in the slab, high bits the generation; never 0. */
 #define UDAPL_LMR_PLACE_BITS 21
 
 static inline DAT_LMR_CONTEXT udapl_lmr_context(const struct udapl_lmr *lmr)
@@ -33,7 +33,7 @@ static inline DAT_LMR_CONTEXT udapl_lmr_context(const struct udapl_lmr *lmr)
                                          << UDAPL_LMR_PLACE_BITS;
 }
 
-/* The LMR of a segment, or NULL. */
+/* Returns the LMR of a segment, or NULL. */
 static inline struct udapl_lmr *udapl_lmr_from(DAT_LMR_CONTEXT context)
 {
     struct udapl_lmr *lmr =

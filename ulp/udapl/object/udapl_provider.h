@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A name of dat.conf: the table that the registry calls through, and what its line says. */
+/* The provider of a name in dat.conf: the table of its calls, and the settings of its line. */
 #ifndef ITAPI_ULP_UDAPL_OBJECT_UDAPL_PROVIDER_H
 #define ITAPI_ULP_UDAPL_OBJECT_UDAPL_PROVIDER_H
 
@@ -10,26 +10,26 @@
 
 #include <stdbool.h>
 
-/* Immutable once it is registered. */
+/* Immutable once registered, except .registered and .next. */
 struct udapl_provider {
-    DAT_PROVIDER table;     /* first: handles lead here */
-    DAT_PROVIDER_INFO info; /* as the registry has given it */
+    DAT_PROVIDER table;     /* first: objects point here */
+    DAT_PROVIDER_INFO info; /* from the registry */
     char interface[IT_INTERFACE_NAME_SIZE];
-    DAT_EXTENSION extension; /* that is announced */
+    DAT_EXTENSION extension; /* offered to consumers */
     bool ignores_sigpipe;    /* ia/udapl_sigpipe.h */
-    bool registered;         /* not since dat_provider_fini: stale handles still lead here */
+    bool registered;         /* false after dat_provider_fini: stale handles still point here */
     struct udapl_provider *next;
 };
 
-/* The provider of a registered name, or NULL. */
+/* Returns the provider of a registered name, or NULL. */
 const struct udapl_provider *udapl_provider_of(const char *name);
 
-/* Takes a provider made with calloc; it is registered from now on. */
+/* Registers a provider, which was allocated by calloc, and takes it over. */
 void udapl_provider_add(struct udapl_provider *provider);
 
 /*
- * The registry has let go of the name. When none is left the providers and all slabs are given
- * back: nothing of the module is in use.
+ * Called when the registry releases the name. With the last name, frees all providers and slabs:
+ * the module is not in use any more.
  */
 void udapl_provider_remove(const char *name);
 

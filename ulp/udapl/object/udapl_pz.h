@@ -4,7 +4,7 @@
 
 #include "object/udapl_object.h"
 
-/* A Protection Zone. LMRs, RMRs, EPs and S-RQs refer to it. */
+/* A Protection Zone, referenced by LMRs, RMRs, EPs and S-RQs. */
 struct udapl_pz {
     struct udapl_object object;
     it_pz_handle_t it;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a request of an EP needs beside the consumer's cookie until its completion is delivered: an
- * RMR bind its RMR, a Read that was split into several the length of all, an RDMA Write with an
- * immediate no more than to be told from others. IT-API's cookie is the address of the record then.
- * Records are used in turn. One whose completion is due is not used again before; one whose success
- * is not reported is, since by then its queue has moved on.
+ * Records of requests that need more than the consumer's cookie until their completion is
+ * delivered. For an RMR bind it is the RMR, for a split Read the total length. An RDMA Write with
+ * an immediate has one only to be recognized. IT-API's cookie is then the address of the record.
+ * Records are used in turn. A record with a reported completion is not reused before that is
+ * delivered. A record whose success is not reported may be reused in its turn: its request has left
+ * the queue by then.
  */
 #ifndef ITAPI_ULP_UDAPL_OBJECT_UDAPL_RECORD_H
 #define ITAPI_ULP_UDAPL_OBJECT_UDAPL_RECORD_H
@@ -17,10 +18,10 @@
 struct udapl_record {
     uint64_t cookie;
     void *rmr;           /* bind: the handle */
-    uint32_t generation; /* bind: of the RMR, which may be freed and its memory another's */
+    uint32_t generation; /* bind: of the RMR, to detect that it was freed */
     uint32_t length;     /* Read: octets of all parts */
-    atomic_bool pending; /* its completion is due */
-    bool told;           /* a part has failed, which was told */
+    atomic_bool pending; /* its completion will be delivered */
+    bool told;           /* the failure of a part was delivered */
 };
 
 struct udapl_records {
@@ -29,7 +30,7 @@ struct udapl_records {
     struct udapl_record *record;
 };
 
-/* The next record, or NULL if its completion is still due, or if there are none. */
+/* Takes the next record; NULL if it is still pending, or if there are none. */
 static inline struct udapl_record *udapl_record_take(struct udapl_records *records, uint64_t cookie,
                                                      bool reported)
 {
@@ -48,13 +49,13 @@ static inline struct udapl_record *udapl_record_take(struct udapl_records *recor
     return record;
 }
 
-/* Its completion is delivered, or the post has failed. */
+/* Returns a record after its completion was delivered, or its post has failed. */
 static inline void udapl_record_return(struct udapl_record *record)
 {
     atomic_store_explicit(&record->pending, false, memory_order_release);
 }
 
-/* Whether a cookie is the address of one of these. */
+/* Returns true if a cookie is the address of one of these records. */
 static inline bool udapl_record_is(const struct udapl_records *records, uint64_t cookie)
 {
     uint64_t offset = cookie - (uintptr_t)records->record;

@@ -13,7 +13,7 @@ void udapl_rmr_remember(struct udapl_rmr *rmr)
     atomic_store_explicit(place_of(rmr->object.ia, rmr->rmr_context), rmr, memory_order_release);
 }
 
-/* RMRs keep their memory: one that was freed meanwhile can be looked at. */
+/* Returns true if the RMR has the key. Its memory stays valid even if it was freed. */
 static bool has_key(const struct udapl_rmr *rmr, const struct udapl_ia *ia, DAT_RMR_CONTEXT key)
 {
     return rmr && udapl_is((DAT_HANDLE)(uintptr_t)rmr, DAT_HANDLE_TYPE_RMR) &&

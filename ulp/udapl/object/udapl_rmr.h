@@ -4,7 +4,7 @@
 
 #include "object/udapl_lmr.h"
 
-/* A Remote Memory Region: a window. What follows scope is that of the last bind. */
+/* A Remote Memory Region: a window. Members after .scope are of the last bind. */
 struct udapl_rmr {
     struct udapl_object object;
     it_rmr_handle_t it;
@@ -16,12 +16,12 @@ struct udapl_rmr {
     DAT_RMR_CONTEXT rmr_context;
 };
 
-/* After a bind: the window can be found by its key. */
+/* Called after a bind, so that the window can be found by its key. */
 void udapl_rmr_remember(struct udapl_rmr *rmr);
 
 /*
- * The window of a key, or NULL. Windows that were bound last are found at once; one that another
- * with a similar key has displaced is looked for.
+ * Returns the window of a key, or NULL. Recently bound windows are found at once; a window
+ * displaced by one with a similar key is searched for.
  */
 struct udapl_rmr *udapl_rmr_of_key(struct udapl_ia *ia, DAT_RMR_CONTEXT key);
 

@@ -9,14 +9,14 @@ static size_t chunk_objects(size_t chunk)
     return (size_t)1 << (UDAPL_SLAB_FIRST_BITS + chunk);
 }
 
-/* The chunk that holds the next object that was never given out. */
+/* Returns the chunk of the next object that was never used. */
 static size_t last_chunk(const struct udapl_slab *slab)
 {
     return (size_t)(31 - __builtin_clz(slab->count + (1u << UDAPL_SLAB_FIRST_BITS))) -
            UDAPL_SLAB_FIRST_BITS;
 }
 
-/* With the lock held: an object that was never given out. */
+/* With the lock held. Takes an object that was never used. */
 static struct udapl_slab_entry *take_new(struct udapl_slab *slab)
 {
     size_t chunk = last_chunk(slab);
@@ -30,7 +30,7 @@ static struct udapl_slab_entry *take_new(struct udapl_slab *slab)
         memory = calloc(chunk_objects(chunk), slab->size);
         if (!memory)
             return NULL;
-        /* Pairs with the acquire loads of those who look for an object. */
+        /* Pairs with the acquire loads of lookups. */
         atomic_store_explicit(&slab->chunk[chunk], memory, memory_order_release);
     }
     entry = udapl_slab_at(slab, slab->size, slab->count);
@@ -38,7 +38,7 @@ static struct udapl_slab_entry *take_new(struct udapl_slab *slab)
     return entry;
 }
 
-/* With the lock held: the object that came back first. */
+/* With the lock held. Takes the object that was freed first. */
 static struct udapl_slab_entry *take_oldest(struct udapl_slab *slab)
 {
     struct udapl_slab_entry *entry = slab->oldest;
@@ -56,7 +56,7 @@ void *udapl_slab_get(struct udapl_slab *slab)
 
     pthread_mutex_lock(&slab->lock);
     chunk = last_chunk(slab);
-    /* Memory that is there already first. */
+    /* Prefers freed objects over a new chunk. */
     if (slab->oldest && (chunk >= UDAPL_SLAB_CHUNKS || !slab->chunk[chunk]))
         entry = take_oldest(slab);
     else

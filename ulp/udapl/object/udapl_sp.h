@@ -12,17 +12,17 @@ struct udapl_evd;
 
 struct udapl_sp {
     struct udapl_object object;
-    DAT_CONN_QUAL conn_qual; /* PSP, RSP; constant, as what follows */
+    DAT_CONN_QUAL conn_qual; /* PSP, RSP; constant, like what follows */
     struct udapl_evd *evd;   /* for the requests */
     DAT_PSP_FLAGS flags;     /* PSP */
-    DAT_EP_ATTR attr;        /* PSP that makes EPs: what they begin with */
-    int socket;              /* SSP: as the consumer gave it */
+    DAT_EP_ATTR attr;        /* PSP that creates EPs: their attributes */
+    int socket;              /* SSP: the consumer's descriptor */
     uint32_t ep_generation;  /* SSP: of its EP, which may be freed at any time */
-    /* By the lock of the IA. */
-    bool listens;          /* takes a request; from before there is a listen point */
+    /* Guarded by the IA's lock. */
+    bool listens;          /* accepts requests; set before the listen point exists */
     it_listen_handle_t it; /* or NULL */
-    struct udapl_ep *ep;   /* RSP: the one that waits, or NULL; SSP: the one that it is for */
-    bool made_ep;          /* RSP: the provider has made it */
+    struct udapl_ep *ep;   /* RSP: the reserved EP, or NULL; SSP: its EP */
+    bool made_ep;          /* RSP: the provider has made .ep */
 };
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "object/udapl_pz.h"
 
-/* A Shared Receive Queue. EPs refer to it. */
+/* A Shared Receive Queue, referenced by EPs. */
 struct udapl_srq {
     struct udapl_object object;
     it_srq_handle_t it;

@@ -16,7 +16,7 @@
 EXPORTED void dat_provider_init(const DAT_PROVIDER_INFO *info, const char *ia_params);
 EXPORTED void dat_provider_fini(const DAT_PROVIDER_INFO *info);
 
-/* The library is silent unless ITAPI_LOG asks for more: so is the module. */
+/* Like the library, the module is silent unless ITAPI_LOG is set. */
 static void complain(const DAT_PROVIDER_INFO *info, const char *problem)
 {
     const char *level = getenv("ITAPI_LOG");
@@ -51,6 +51,6 @@ void dat_provider_fini(const DAT_PROVIDER_INFO *info)
     const struct udapl_provider *provider = udapl_provider_of(info->ia_name);
 
     if (provider)
-        (void)dat_registry_remove_provider(&provider->table, info); /* the name goes either way */
+        (void)dat_registry_remove_provider(&provider->table, info); /* removes it anyway */
     udapl_provider_remove(info->ia_name);
 }

@@ -5,7 +5,7 @@
 #include <dat2/udat.h>
 #include <dat2/dat_registry.h>
 
-/* All calls of DAT; each name of dat.conf has a copy with its device_name. */
+/* The table of DAT's calls. Each name of dat.conf has a copy with its device_name. */
 extern const DAT_PROVIDER udapl_table;
 
 #endif
