@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * convert: a program that speaks TCP, and moves to RDMA in the middle of the conversation.
+ * convert: a program that speaks TCP and changes to RDMA in the middle of the conversation.
  *
- * Server and client first talk in lines of text (convert_dialogue.h). Then both turn the very same
+ * Server and client first talk in lines of text (convert_dialogue.h). Then both turn the same
  * connection into an RDMA connection with it_socket_convert, and the client moves a file into the
  * server's memory and back (convert_transfer.h).
  */
@@ -131,7 +131,7 @@ static int run_server(const struct options *options)
 
 /* ---- Client ------------------------------------------------------------------------------- */
 
-/* Makes room for more when the memory is full. */
+/* Enlarges the memory when it is full. */
 static bool grow(unsigned char **memory, size_t *room, size_t used)
 {
     unsigned char *larger;
@@ -146,7 +146,7 @@ static bool grow(unsigned char **memory, size_t *room, size_t used)
     return true;
 }
 
-/* Reads to the end, however much that is: pipes do not tell their size. */
+/* Reads to the end, whatever the length: pipes do not have a known size. */
 static bool read_all(int fd, unsigned char **memory, size_t *size)
 {
     off_t told = lseek(fd, 0, SEEK_END);
@@ -202,7 +202,7 @@ static bool talk_and_send(const char *host, const char *port, struct rdma *rdma,
     return done;
 }
 
-/* All that takes time is done before the dialogue, in which the server has to wait for us. */
+/* Does everything that takes time before the dialogue, during which the server has to wait. */
 static int run_client(const struct options *options, char *const arguments[])
 {
     struct offer offer;
@@ -224,7 +224,7 @@ static int run_client(const struct options *options, char *const arguments[])
 
 /* ---- Arguments ---------------------------------------------------------------------------- */
 
-/* Returns -1 to go on, or the status to exit with. */
+/* Returns -1 to continue, or the exit status. */
 static int parse_options(int argc, char *argv[], struct options *options)
 {
     static const struct option known[] = {

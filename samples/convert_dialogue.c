@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a peer sent goes to the screen without its control characters. */
+/* Prints the peer's line without its control characters. */
 static void show(const char *who, const char *line)
 {
     (void)printf("  %s ", who);
@@ -45,7 +45,7 @@ static bool hear(int sd, char *line)
     return true;
 }
 
-/* Reads a line that must begin with a certain word or number. */
+/* Reads a line that must begin with the given text. */
 static bool expect(int sd, const char *beginning, char *line)
 {
     if (!hear(sd, line))
@@ -56,7 +56,7 @@ static bool expect(int sd, const char *beginning, char *line)
     return false;
 }
 
-/* Takes "FILE size name" apart. */
+/* Parses "FILE size name". */
 static bool parse_offer(const char *line, struct offer *offer)
 {
     const char *digits = line + strlen("FILE ");

@@ -20,23 +20,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The server's last line. It is not sent here: it_socket_convert sends it. */
+/* The server's last line. it_socket_convert sends it. */
 #define DIALOGUE_LAST_LINE "101 RDMA from here on\n"
 
-/* What the client wants to send. */
+/* The file that the client wants to send. */
 struct offer {
     uint64_t size;
     char name[TCP_LINE_MAX];
 };
 
-/* Server: greeting to FILE, which it still has to answer. */
+/* Server: from the greeting to FILE, which still needs an answer. */
 bool dialogue_receive_offer(int sd, struct offer *offer);
 
-/* Server: yes to the file, and waits for UPGRADE; or no, and why. */
+/* Server: accepts the file and waits for UPGRADE; or refuses it with a reason. */
 bool dialogue_accept_offer(int sd, const struct offer *offer);
 void dialogue_refuse_offer(int sd, const char *reason);
 
-/* Client: everything; on success the server's last line has been read, and not a byte more. */
+/*
+ * Client: the whole dialogue; on success the server's last line has been read, and no byte beyond
+ * it.
+ */
 bool dialogue_make_offer(int sd, const struct offer *offer);
 
 #endif

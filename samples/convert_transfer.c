@@ -26,7 +26,7 @@ static bool same_digest(const unsigned char *one, const unsigned char *other, co
 
 /* ---- Server ------------------------------------------------------------------------------- */
 
-/* The client has written: answers at once, then looks at the data. */
+/* The client has written: answers at once, then checks the data. */
 static bool check_written(struct rdma *rdma, const struct region *buffer, size_t size,
                           const struct message *written)
 {
@@ -59,8 +59,8 @@ static bool serve_messages(struct rdma *rdma, const struct region *buffer, size_
 }
 
 /*
- * Converting with a last line makes this side the MPA Responder. Everything the client could use
- * has to be ready before: receives are posted, memory is registered.
+ * A conversion with a last line makes this side the MPA Responder. Everything that the client may
+ * use must be ready before: receives are posted, and memory is registered.
  */
 bool transfer_serve(int sd, struct rdma *rdma, unsigned char *memory, size_t size)
 {
@@ -91,8 +91,8 @@ typedef it_status_t post_function(it_ep_handle_t ep, const it_lmr_triplet_t *seg
                                   it_rdma_addr_t address, it_rmr_context_t key);
 
 /*
- * Moves a region to or from the peer's in chunks; several chunks are under way at any time so
- * that the connection never runs dry. Completions come in the order of posting.
+ * Moves a region to or from the peer's in chunks. Several chunks are under way at any time, so that
+ * the connection is always busy. Completions come in the order of posting.
  */
 static bool move(struct rdma *rdma, post_function *post, const struct region *local, size_t size,
                  const struct remote *remote, struct progress *progress)
@@ -123,7 +123,7 @@ static bool move(struct rdma *rdma, post_function *post, const struct region *lo
     return true;
 }
 
-/* Writes the file into the server's memory and waits until it is there. */
+/* Writes the file into the server's memory and waits until it has arrived. */
 static bool write_file(struct rdma *rdma, const struct region *file, size_t size,
                        const struct remote *remote, struct message *written)
 {
@@ -156,7 +156,9 @@ static bool read_back(struct rdma *rdma, unsigned char *copy, size_t size,
     return done;
 }
 
-/* Whether the file arrived, by the server's own account and by what was read back. */
+/*
+ * Returns true if the file has arrived, by the server's digest and by the copy that was read back.
+ */
 static bool compare(struct rdma *rdma, const unsigned char *copy, size_t size,
                     const struct message *written)
 {
@@ -202,7 +204,7 @@ static bool use_buffer(struct rdma *rdma, const struct region *file, size_t size
     return rdma_send(rdma, &done) && rdma_disconnect(rdma) && same;
 }
 
-/* Converting without a last line makes this side the MPA Initiator. */
+/* A conversion without a last line makes this side the MPA Initiator. */
 bool transfer_send(int sd, struct rdma *rdma, unsigned char *file, unsigned char *copy, size_t size)
 {
     struct region source;

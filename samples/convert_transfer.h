@@ -17,10 +17,10 @@
 
 #include "common/rdma.h"
 
-/* Server: converts the socket with the last line of the dialogue; size bytes will come. */
+/* Server: converts the socket with the last line of the dialogue, and receives size bytes. */
 bool transfer_serve(int sd, struct rdma *rdma, unsigned char *memory, size_t size);
 
-/* Client: converts the socket and sends the file, which is in memory; copy has room for it too. */
+/* Client: converts the socket and sends the file, which is in memory; copy has the same size. */
 bool transfer_send(int sd, struct rdma *rdma, unsigned char *file, unsigned char *copy,
                    size_t size);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Extended Sockets, step 3: asynchronous calls and one queue. Calls only start; their ends come as
- * events. Several buffers are under way in each direction, so neither side waits for the other.
+ * Extended Sockets, step 3: asynchronous calls and one queue. Calls only start operations, whose
+ * ends come as events. Several buffers are under way in each direction, so neither side waits for
+ * the other.
  */
 #include "common/exs/setup.h"
 
@@ -25,7 +26,7 @@ static exs_event_t next_event(const char *what)
     return event;
 }
 
-/* ---- Server: each buffer is received into, then sent back, then received into again --------- */
+/* ---- Server: each buffer is received, then sent back, then received again -------------------- */
 
 static void receive(int fd, char *buffer)
 {
@@ -78,13 +79,13 @@ static void run_server(const char *port)
     }
 }
 
-/* ---- Client: sends run ahead of receives by PARTS buffers ----------------------------------- */
+/* ---- Client: sends are ahead of receives by at most PARTS buffers ---------------------------- */
 
 struct transfer {
     int fd;
     size_t length;
     size_t sent;
-    size_t asked; /* receives started, octets */
+    size_t asked; /* octets of receives started */
     size_t got;
 };
 
@@ -93,7 +94,7 @@ static size_t part_at(const struct transfer *transfer, size_t at)
     return transfer->length - at < ROOM ? transfer->length - at : ROOM;
 }
 
-/* MSG_WAITALL: each receive gets the octets of its place. */
+/* MSG_WAITALL: each receive gets exactly the octets of its place. */
 static void start(struct transfer *transfer, char *content, char *result, exs_mhandle_t file)
 {
     size_t part;
@@ -108,7 +109,7 @@ static void start(struct transfer *transfer, char *content, char *result, exs_mh
     }
     while (transfer->sent < transfer->asked) {
         part = part_at(transfer, transfer->sent);
-        /* Of a send only the failure matters: what comes back tells that it has left. */
+        /* Only a failed send matters: the data that comes back shows that it was sent. */
         need(exs_send(transfer->fd, content + transfer->sent, part,
                       EXS_UNSIGNALED | EXS_CREDIT_WAIT, queue, NULL, file) == 0,
              "exs_send");
@@ -120,7 +121,7 @@ static void run_client(const struct arguments *arguments)
 {
     struct transfer transfer = {0};
     char *content = load_file(arguments->file, &transfer.length);
-    char *both = malloc(2 * transfer.length + 1); /* the file, and what comes back */
+    char *both = malloc(2 * transfer.length + 1); /* the file, and the data that comes back */
     exs_mhandle_t file;
 
     need(both != NULL, "malloc");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Extended Sockets, step 1: a sockets program with other names. Every call blocks, as the system's
- * does; buffers are any memory. The server sends back what it gets; the client sends a file
- * and looks whether it comes back as it was.
+ * Extended Sockets, step 1: a sockets program with other names. Every call blocks like the
+ * system's, and buffers are ordinary memory. The server sends back whatever it gets; the client
+ * sends a file and checks that it comes back unchanged.
  */
 #include "common/exs/setup.h"
 

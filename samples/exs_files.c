@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Extended Sockets, step 5: files. The client sends the name of a file, up to a line feed; the
- * server answers with the length as a line of text, and the file, by one exs_sendfile: the library
- * opens, reads and closes the file. The client writes what it gets to its standard output.
+ * Extended Sockets, step 5: files. The client sends the name of a file, ended by a line feed. The
+ * server answers with the length as a line of text and the file, by one exs_sendfile: the library
+ * opens, reads and closes the file. The client writes the file to its standard output.
  */
 #include "common/exs/setup.h"
 
@@ -18,7 +18,7 @@
 
 /* ---- Lines ---------------------------------------------------------------------------------- */
 
-/* One octet after the other, so that nothing behind the line is taken. */
+/* Reads single octets, so that nothing behind the line is consumed. */
 static bool read_line(int fd, char *line)
 {
     for (size_t i = 0; i < LINE; i++) {
@@ -34,7 +34,7 @@ static bool read_line(int fd, char *line)
 
 /* ---- Server --------------------------------------------------------------------------------- */
 
-/* Answers "-" where there is no such file. */
+/* Answers "-" if there is no such file. */
 static bool send_file(int fd, const char *path)
 {
     struct stat status;
@@ -46,7 +46,7 @@ static bool send_file(int fd, const char *path)
 
     if (stat(path, &status) == 0 && S_ISREG(status.st_mode)) {
         (void)snprintf(head, sizeof(head), "%jd\n", (intmax_t)status.st_size);
-        /* That length, even if the file grows meanwhile. */
+        /* This length, even if the file grows now. */
         answer[1].exs_xfvec.exs_pathv.exs_pathv_length = (uint64_t)status.st_size;
         count = status.st_size > 0 ? 2 : 1;
     }
@@ -54,7 +54,7 @@ static bool send_file(int fd, const char *path)
     return exs_sendfile(fd, answer, count, EXS_BLOCK, EXS_QHANDLE_INVALID, NULL) >= 0;
 }
 
-/* A client that goes away in the middle is no reason to stop. */
+/* The server continues when a client goes away in the middle. */
 static void run_server(const char *port)
 {
     int listener = listen_on(port);

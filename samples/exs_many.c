@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Extended Sockets, step 4: many clients, one queue, one thread. The ahandle of each call is the
- * client that it is for, so an event leads straight to it. The client of this program opens NUMBER
- * connections, sends the file over each and looks whether it comes back.
+ * Extended Sockets, step 4: many clients, one queue, one thread. The ahandle of each call is its
+ * client, so an event leads directly to it. The client of this program opens NUMBER connections,
+ * sends the file over each and checks that it comes back.
  */
 #include "common/exs/setup.h"
 
@@ -31,7 +31,7 @@ static void end(struct client *client)
     need(exs_close(client->fd, 0, queue, client) == 0, "exs_close");
 }
 
-/* What a client does wrong, or that it has gone, is no concern of the others. */
+/* A failure of one client does not affect the others. */
 static void receive(struct client *client)
 {
     if (exs_recv(client->fd, client->buffer, ROOM, 0, queue, client, client->mhandle) != 0)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Extended Sockets, step 2: registered memory. The program of step 1, except that memory is
- * registered once: the peer's data come straight into it, nothing is copied. Large parts show it.
+ * registered once: the peer's data is written directly into it, without a copy. Large parts show
+ * the difference.
  */
 #include "common/exs/setup.h"
 
@@ -11,7 +12,7 @@
 
 #define ROOM (1 << 20)
 
-/* Memory and the right to use it. */
+/* Memory and its registration. */
 struct region {
     char *memory;
     exs_mhandle_t mhandle;
@@ -69,7 +70,7 @@ static void run_client(const struct arguments *arguments)
     struct region buffer = register_memory(memory, ROOM, 0);
     size_t length;
     char *content = load_file(arguments->file, &length);
-    /* Nobody shall write into it. The octet behind it serves an empty file. */
+    /* No peer may write to it. The octet behind the file makes an empty file valid. */
     struct region file = register_memory(content, length + 1, EXS_MRF_RECV_DISABLE);
     int fd = connect_to(arguments->host, arguments->port);
 

@@ -70,7 +70,7 @@ int main(int argc, char **argv)
         it_ep_rc_create(pz, completions, completions, connection, IT_EP_NO_FLAG, &attributes, &ep),
         "it_ep_rc_create");
 
-    /* The receive is there before the message can be. */
+    /* Posts the receive before the message can arrive. */
     check(it_post_recv(ep, &segment, 1, 0, IT_COMPLETION_FLAG | IT_NOTIFY_FLAG), "it_post_recv");
     check(it_socket_convert(tcp, ep, ITX_SC_RESPONDER, NULL, 0), "it_socket_convert");
     check(it_evd_wait(connection, 10 * SECOND, &event, NULL), "it_evd_wait");

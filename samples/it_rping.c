@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * it_rping: pings by RDMA, understood by rping of the package rdmacm-utils on the other side.
+ * it_rping: pings by RDMA, compatible with rping of the package rdmacm-utils.
  *
- *     client                                   server
- *     ------                                   ------
- *     Send: where the source is          ->
- *                                        <-    RDMA Read of the source
- *                                        <-    Send: go on
- *     Send: where the sink is            ->
- *                                        <-    RDMA Write into the sink, of what was read
- *                                        <-    Send: go on
+ *    client                          server
+ *    ------                          ------
+ *    Send: address of the source ->
+ *                                 <- RDMA Read of the source
+ *                                 <- Send: go on
+ *    Send: address of the sink   ->
+ *                                 <- RDMA Write of the data read, into the sink
+ *                                 <- Send: go on
  *
- * Each ping does that once; then the client disconnects.
+ * Each ping does this once; then the client disconnects.
  */
 #include "it_rping_client.h"
 #include "it_rping_server.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An opened Interface Adapter and what all connections share: a protection zone, and answers to
- * the questions in which adapters differ.
+ * An opened Interface Adapter and what all connections share: a protection zone, and the properties
+ * in which adapters differ.
  */
 #ifndef ITAPI_SAMPLES_IT_RPING_ADAPTER_H
 #define ITAPI_SAMPLES_IT_RPING_ADAPTER_H
@@ -13,20 +13,20 @@ struct adapter {
     it_ia_handle_t ia;
     it_pz_handle_t pz;
     it_ia_info_t *info;
-    it_mem_priv_t sink_privileges; /* what memory needs to be the target of own RDMA Reads */
+    it_mem_priv_t sink_privileges; /* rights that the target of an own RDMA Read needs */
 };
 
-/* Opens the adapter with this name. False after a message. */
+/* Opens the adapter with this name. Returns false after a message. */
 bool adapter_open(struct adapter *adapter, const char *name);
 
-/* Destroys all that was made with it as well. */
+/* Also destroys all objects created with it. */
 void adapter_close(struct adapter *adapter);
 
-/* Looks for the Spigot (the port of the adapter) that has this address. */
+/* Finds the Spigot (the port of the adapter) that has this address. */
 bool adapter_find_spigot(const struct adapter *adapter, const it_net_addr_t *address,
                          size_t *spigot);
 
-/* The Spigot to take when none is asked for. */
+/* Returns the Spigot to use when no other one is asked for. */
 size_t adapter_first_spigot(const struct adapter *adapter);
 
 #endif

@@ -11,10 +11,10 @@
 #include <string.h>
 #include <time.h>
 
-/* An interrupt asks to stop. */
+/* Set by an interrupt. */
 static volatile sig_atomic_t stopping;
 
-/* The client's two buffers. The server reads the source and writes the same into the sink. */
+/* The client's two buffers. The server reads the source and writes the same data into the sink. */
 struct buffers {
     struct region source;
     struct region sink;
@@ -22,7 +22,7 @@ struct buffers {
 
 /* ---- Connecting --------------------------------------------------------------------------- */
 
-/* An address of the wanted type; NULL if there is none. */
+/* Returns an address of the wanted type, or NULL. */
 static const it_net_addr_t *find_type(const it_net_addr_t *list, size_t count,
                                       it_net_addr_type_t type)
 {
@@ -32,7 +32,7 @@ static const it_net_addr_t *find_type(const it_net_addr_t *list, size_t count,
     return NULL;
 }
 
-/* Of iWARP a path is two IP addresses, so the own one can be chosen. */
+/* A path of iWARP consists of two IP addresses, so the local one can be chosen. */
 static void leave_from(const struct adapter *adapter, const it_net_addr_t *source, it_path_t *path)
 {
     if (adapter->info->transport_type != IT_IWARP_TCP_TRANSPORT)
@@ -43,7 +43,7 @@ static void leave_from(const struct adapter *adapter, const it_net_addr_t *sourc
         path->remote.iwarp.laddr.ipv6 = source->addr.ipv6;
 }
 
-/* A path to this address, if there is one; from the source, if there is one. */
+/* Finds a path to this address, from the source if one is given. */
 static bool try_path(const struct adapter *adapter, const it_net_addr_t *to,
                      const it_net_addr_t *source, it_path_t *path, bool *found)
 {
@@ -62,7 +62,7 @@ static bool try_path(const struct adapter *adapter, const it_net_addr_t *to,
     return true;
 }
 
-/* The path to the first address of the server that one leads to. */
+/* Finds the path to the first address of the server that can be reached. */
 static bool find_path(const struct adapter *adapter, const struct options *options, it_path_t *path)
 {
     it_net_addr_t servers[ADDRESS_ROOM];
@@ -145,7 +145,7 @@ static bool ping(struct connection *connection, const struct options *options,
                  struct buffers *buffers, uint32_t number)
 {
     rping_text_fill(buffers->source.memory, options->size, number);
-    /* What the last ping has left there would pass for what this one brings. */
+    /* Clears the sink, so that data of the last ping is not taken for that of this one. */
     memset(buffers->sink.memory, 0, options->size);
     if (!advertise(connection, &buffers->source, options->size) || !wait_server(connection) ||
         !advertise(connection, &buffers->sink, options->size) || !wait_server(connection))
@@ -163,7 +163,7 @@ static void stop(int number)
     stopping = 1;
 }
 
-/* The second one is not caught: it ends a client whose server does not answer. */
+/* A second interrupt is not caught: it ends a client whose server does not answer. */
 static void catch_interrupt(void)
 {
     struct sigaction action;

@@ -9,9 +9,9 @@
 #include <string.h>
 
 /*
- * The region of messages: the first places are those of the receives, whose number is their
- * cookie; the last one holds the message that is sent. The two sides take turns, so there is never
- * more than one message on its way.
+ * The region of messages: the first places are those of the receives, whose index is their cookie;
+ * the last one holds the message to send. The two sides take turns, so at most one message is under
+ * way.
  */
 #define RECEIVES      2
 #define OUTGOING      RECEIVES
@@ -20,7 +20,7 @@
 #define READS         1 /* under way at once, in both directions */
 #define PROGRESS_ROOM 4
 
-/* A completion that is reported and wakes a thread that waits for it. */
+/* For a completion that is reported and wakes a waiting thread. */
 static const it_dto_flags_t reported = IT_COMPLETION_FLAG | IT_NOTIFY_FLAG;
 
 static unsigned char *place(const struct connection *connection, size_t index)
@@ -159,7 +159,7 @@ bool connection_wait_established(struct connection *connection)
     return false;
 }
 
-/* Waits for the event that tells how a connection has ended; there is exactly one. */
+/* Waits for the single event that reports how a connection has ended. */
 static bool wait_end(struct connection *connection, it_event_t *event)
 {
     connection->over = true;
@@ -174,7 +174,7 @@ bool connection_disconnect(struct connection *connection)
     if (connection->over)
         return true;
     status = it_ep_disconnect(connection->ep, NULL, 0);
-    /* The peer may have been faster; the event is the same. */
+    /* The peer may have disconnected first; the event is the same. */
     if (status != IT_ERR_INVALID_EP_STATE && !succeeded(status, "it_ep_disconnect"))
         return false;
     if (!wait_end(connection, &event))
@@ -186,7 +186,10 @@ bool connection_disconnect(struct connection *connection)
     return false;
 }
 
-/* A completion has failed, so the connection is over: says why, unless the peer just left. */
+/*
+ * A completion has failed, so the connection is over: prints the reason, unless the peer has
+ * disconnected.
+ */
 static enum connection_news explain_failure(struct connection *connection, const it_event_t *failed)
 {
     it_event_t event;
@@ -274,8 +277,8 @@ bool connection_write_and_send(struct connection *connection, const struct regio
     it_lmr_triplet_t segment = region_segment(region, 0, length);
 
     /*
-     * No need to wait for the Write: the message arrives after it. It is silent when it succeeds;
-     * when it fails, that is the completion that the Send's place in the queue brings.
+     * The Write needs no wait: the message arrives after it. It has no completion when it succeeds;
+     * if it fails, its completion comes in place of the Send's.
      */
     if (!succeeded(it_post_rdma_write(connection->ep, &segment, 1, 0, 0, to->address, to->key),
                    "it_post_rdma_write"))

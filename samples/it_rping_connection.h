@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One connection: an endpoint with its event dispatchers and places for messages. Connections of
+ * One connection: an endpoint with its event dispatchers and memory for messages. Connections of
  * one adapter share nothing that changes, so each may have a thread of its own.
  *
  * Every function that returns a bool returns false after a message on stderr.
@@ -14,43 +14,45 @@
 
 struct connection {
     it_evd_handle_t requests; /* completions of Sends, RDMA Writes and RDMA Reads */
-    it_evd_handle_t receives; /* messages that have come */
-    it_evd_handle_t progress; /* what becomes of the connection */
+    it_evd_handle_t receives; /* arrived messages */
+    it_evd_handle_t progress; /* events of the connection */
     it_ep_handle_t ep;
     bool over;              /* the last event of the connection has been taken */
-    struct region messages; /* places for messages; see it_rping_connection.c */
+    struct region messages; /* memory for messages; see it_rping_connection.c */
 };
 
-/* What there was instead of a message, or the message. */
+/* The result of a receive. */
 enum connection_news {
     CONNECTION_MESSAGE,
-    CONNECTION_DISCONNECTED, /* the peer has ended the connection, in good order */
+    CONNECTION_DISCONNECTED, /* the peer has disconnected in order */
     CONNECTION_FAILED,       /* after a message on stderr */
 };
 
-/* Makes everything; receives are posted, so that no message is missed. */
+/* Creates all objects; posts receives, so that no message is missed. */
 bool connection_open(struct connection *connection, const struct adapter *adapter);
 
-/* Destroys everything; a connection that still stands ends. */
+/* Destroys everything; ends a connection that still exists. */
 void connection_close(struct connection *connection);
 
-/* Waits until the connection is up, or has failed. */
+/* Waits until the connection is established, or has failed. */
 bool connection_wait_established(struct connection *connection);
 
 /* Ends the connection from this side. */
 bool connection_disconnect(struct connection *connection);
 
-/* Waits for a message. What it says is valid with CONNECTION_MESSAGE only. */
+/* Waits for a message. Its contents are valid only with CONNECTION_MESSAGE. */
 enum connection_news connection_receive(struct connection *connection, struct rping_buffer *said);
 
-/* Sends a message; on return it is on its way. */
+/* Sends a message; on return it is under way. */
 bool connection_send(struct connection *connection, const struct rping_buffer *said);
 
-/* Fetches the peer's buffer to the beginning of the region. */
+/* Reads the peer's buffer to the beginning of the region. */
 bool connection_read(struct connection *connection, const struct region *region,
                      const struct rping_buffer *from);
 
-/* Writes the beginning of the region to the peer's buffer, as much as length says, then sends. */
+/*
+ * Writes length bytes from the beginning of the region to the peer's buffer, then sends a message.
+ */
 bool connection_write_and_send(struct connection *connection, const struct region *region,
                                size_t length, const struct rping_buffer *to,
                                const struct rping_buffer *said);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What rping says in its Sends: 16 bytes, integers in network byte order. From the client they
- * tell where a buffer is; from the server they mean "go on", and nobody looks at the bytes.
+ * The contents of rping's Sends: 16 bytes, integers in network byte order. Sends of the client
+ * describe a buffer; those of the server mean "go on", and their bytes are ignored.
  *
  *     0  address   8 bytes
  *     8  key       4 bytes

@@ -44,7 +44,7 @@ static void usage(FILE *stream)
         DEFAULT_PORT, RPING_SIZE_MIN, RPING_SIZE_MAX, RPING_SIZE_DEFAULT, RPING_SIZE_MAX);
 }
 
-/* Nothing but digits, and within the range. */
+/* Accepts only digits, and a number within the range. */
 static bool parse_number(char option, const char *text, unsigned long lowest, unsigned long highest,
                          unsigned long *number)
 {
@@ -100,7 +100,7 @@ static bool check_options(struct options *options, bool client)
     return wrong == NULL;
 }
 
-/* Takes one option; false after a message. */
+/* Handles one option; returns false after a message. */
 static bool take_option(int letter, struct options *options, bool *client)
 {
     switch (letter) {
@@ -136,7 +136,7 @@ static bool take_option(int letter, struct options *options, bool *client)
     case 'S':
         return parse_numeric_option((char)letter, optarg, options);
     default:
-        return false; /* getopt has said what */
+        return false; /* getopt has printed the message */
     }
 }
 

@@ -14,12 +14,12 @@
 
 #define REQUEST_ROOM 64 /* clients that knock at the same time */
 
-/* One client being served. */
+/* A client that is being served. */
 struct session {
     const struct adapter *adapter;
     const struct options *options;
     struct connection connection;
-    struct region buffer; /* what is read from the client, and written to it */
+    struct region buffer; /* data read from the client, and written back to it */
     char client[ADDRESS_TEXT_SIZE];
 };
 
@@ -69,7 +69,7 @@ static bool receive_sink(struct session *session, const struct rping_buffer *sou
     return false;
 }
 
-/* The client has told where its source is. */
+/* The client has sent the address of its source. */
 static bool serve_ping(struct session *session, const struct rping_buffer *source,
                        unsigned long long number)
 {
@@ -87,7 +87,7 @@ static bool serve_ping(struct session *session, const struct rping_buffer *sourc
            connection_write_and_send(connection, &session->buffer, source->length, &sink, &go_on);
 }
 
-/* Until the client disconnects, or wants more than it shall get. */
+/* Serves pings until the client disconnects, or exceeds a limit. */
 static bool serve_pings(struct session *session)
 {
     const struct options *options = session->options;
@@ -134,7 +134,7 @@ static bool session_create_buffer(struct session *session)
         complain("out of memory");
         return false;
     }
-    /* Reads are written into it, and Writes read from it. */
+    /* RDMA Reads write into it, and RDMA Writes read from it. */
     if (region_create(&session->buffer, session->adapter->pz, memory, session->options->size,
                       session->adapter->sink_privileges))
         return true;
@@ -142,7 +142,10 @@ static bool session_create_buffer(struct session *session)
     return false;
 }
 
-/* Made before the client is accepted, which then may send at once. NULL after a message. */
+/*
+ * Called before the client is accepted, which may send at once after that. Returns NULL after a
+ * message.
+ */
 static struct session *session_create(const struct server *server,
                                       const it_conn_request_event_t *request)
 {
@@ -161,7 +164,7 @@ static struct session *session_create(const struct server *server,
     return NULL;
 }
 
-/* Serves an accepted client to its end. */
+/* Serves an accepted client until it disconnects. */
 static bool session_run(struct session *session)
 {
     bool done = connection_wait_established(&session->connection) && serve_pings(session) &&
@@ -196,7 +199,7 @@ static bool session_start_thread(struct session *session)
 
 /* ---- The server --------------------------------------------------------------------------- */
 
-/* The client that asks is accepted, or told that it is not. NULL after a message. */
+/* Accepts or rejects the client that asks. Returns NULL after a message. */
 static struct session *accept_client(const struct server *server,
                                      const it_conn_request_event_t *request)
 {
@@ -225,7 +228,7 @@ static bool wait_request(const struct server *server, it_event_t *event)
     return false;
 }
 
-/* What goes wrong with one client is no harm to the others. Returns when nothing works any more. */
+/* A failure of one client does not affect the others. Returns when the server can serve no more. */
 static bool serve_many(struct server *server)
 {
     it_event_t event;
@@ -261,7 +264,7 @@ static bool serve_one(struct server *server)
     return session != NULL && session_run(session);
 }
 
-/* The Spigot with the address that was asked for. */
+/* Finds the Spigot with the address that was asked for. */
 static bool choose_spigot(const struct adapter *adapter, const char *wanted, size_t *spigot)
 {
     it_net_addr_t list[ADDRESS_ROOM];

@@ -48,7 +48,10 @@ size_t rping_text_compare(const unsigned char *memory, size_t length, uint32_t n
     return i;
 }
 
-/* The bytes are a peer's: up to the NUL, if there is one, and nothing that a terminal acts on. */
+/*
+ * The bytes come from a peer: prints them up to a NUL, and replaces whatever a terminal would
+ * interpret.
+ */
 void rping_text_show(const char *title, const unsigned char *memory, size_t length)
 {
     flockfile(stdout);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * rdma_rw: the classic pair of programs. They connect with the connection management of the API,
- * each sends the other the key of a piece of its memory, then reads the other's memory or writes
- * into it, says so, and the client disconnects.
+ * rdma_rw: the classic pair of programs. They connect with the connection management of the API and
+ * send each other the key of some of their memory. Then each reads the other's memory or writes
+ * into it and reports that, and the client disconnects.
  *
- * What one side does (read or write) does not depend on what the other one does: the memory has a
- * text to be read and room for a text to be written.
+ * Each side chooses its action (read or write) independently of the other one: the memory has a
+ * text to read and room for a text to write.
  */
 #include "common/address.h"
 #include "common/rdma.h"
@@ -21,12 +21,12 @@
 
 #define TEXT_SIZE 128
 
-/* The memory that the peer may use: a text to read, and behind it room to write. */
+/* The memory that the peer may use: a text to read, and room to write behind it. */
 #define SHELF_AT    0
 #define INBOX_AT    TEXT_SIZE
 #define SHARED_SIZE ((size_t)2 * TEXT_SIZE)
 
-/* What a program does with the peer's memory. Travels in the detail of MESSAGE_DONE. */
+/* The action on the peer's memory. It is sent in the detail of MESSAGE_DONE. */
 enum action {
     ACTION_READ = 1,
     ACTION_WRITE = 2,
@@ -34,7 +34,7 @@ enum action {
 
 struct options {
     const char *ia;
-    const char *side; /* "server" or "client", also to sign texts with */
+    const char *side; /* "server" or "client", also used in texts */
     enum action action;
     const char *host;
     uint16_t port; /* host byte order */
@@ -70,7 +70,7 @@ static bool wait_request(it_evd_handle_t evd, it_event_t *event)
     return false;
 }
 
-/* Listens until one request has come, and takes it with the endpoint. */
+/* Listens until a request arrives, and accepts it with the endpoint. */
 static bool accept_client(struct rdma *rdma, uint16_t port)
 {
     it_conn_qual_t qualifier = {.type = IT_IANA_PORT};
@@ -97,7 +97,7 @@ static bool accept_client(struct rdma *rdma, uint16_t port)
     return succeeded(it_listen_free(listener), "it_listen_free") && connected;
 }
 
-/* The path to the first address of the host that one leads to. */
+/* Finds the path to the first address of the host that can be reached. */
 static bool look_up_path(struct rdma *rdma, const char *host, it_path_t *path)
 {
     it_net_addr_t list[ADDRESS_ROOM];
@@ -165,8 +165,8 @@ static bool write_inbox(struct rdma *rdma, const struct region *scratch,
 }
 
 /*
- * Each side tells where its memory is. The client does so first: on iWARP the side that accepted
- * may not send before it has received something.
+ * Each side sends the address of its memory. The client sends first: on iWARP the side that
+ * accepted may not send before it has received a message.
  */
 static bool exchange_keys(struct rdma *rdma, const struct region *shared, bool client,
                           struct remote *remote)
@@ -191,7 +191,10 @@ static bool exchange_keys(struct rdma *rdma, const struct region *shared, bool c
     return true;
 }
 
-/* Each side says when it is done with the other's memory. Only then may the memory go away. */
+/*
+ * Each side reports when it has finished with the other's memory. Only then may the memory be
+ * freed.
+ */
 static bool say_and_hear_done(struct rdma *rdma, const struct region *shared, enum action action)
 {
     struct message message = {.kind = MESSAGE_DONE, .detail = (uint32_t)action};
@@ -280,7 +283,7 @@ static int run(const struct options *options)
     return done ? EXIT_FINE : EXIT_FAILED;
 }
 
-/* Takes the arguments that are no options. A server may leave HOST out. */
+/* Parses the arguments that are no options. A server may omit HOST. */
 static bool parse_arguments(int count, char *const arguments[], struct options *options)
 {
     bool server = count > 0 && strcmp(arguments[0], "server") == 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* it_info: the Interfaces of the library, what they can do, and what keeps others away. */
+/* it_info: the Interfaces of the library, their properties, and why others are not available. */
 #include "it_info_dat_conf.h"
 #include "it_info_values.h"
 
@@ -36,9 +36,9 @@ enum form {
 
 struct request {
     const char *name; /* of an Interface; NULL: all */
-    bool all;         /* described, not listed */
+    bool all;         /* describe them instead of listing them */
     enum form form;
-    const char *library; /* of FORM_DAT_CONF */
+    const char *library; /* for FORM_DAT_CONF */
 };
 
 /* ---------------------------------------------------------------- one Interface */
@@ -47,7 +47,7 @@ struct opened {
     it_ia_handle_t ia;
     it_ia_info_t *info;
     struct itx_features features;
-    const char *failed; /* the call that did, or NULL */
+    const char *failed; /* the call that failed, or NULL */
     it_status_t status;
 };
 
@@ -73,10 +73,10 @@ static void interface_close(const struct opened *opened)
     if (opened->info)
         it_ia_info_free(opened->info);
     if (opened->ia)
-        (void)it_ia_free(opened->ia); /* nothing is to be done about it */
+        (void)it_ia_free(opened->ia); /* a failure does not matter */
 }
 
-/* One line: name, transport, addresses. */
+/* Prints one line: name, transport, addresses. */
 static bool interface_list(const it_interface_t *interface)
 {
     struct opened opened;
@@ -93,7 +93,7 @@ static bool interface_list(const it_interface_t *interface)
     return !opened.failed;
 }
 
-/* True if all could be told. */
+/* Returns true if everything could be read. */
 static bool interface_tell(const it_interface_t *interface, bool json)
 {
     struct opened opened;
@@ -121,7 +121,7 @@ static bool interface_tell(const it_interface_t *interface, bool json)
     return !opened.failed;
 }
 
-/* The kernel's software iWARP, by the vendor that its devices tell. */
+/* Returns true for the kernel's software iWARP, by the vendor of the device. */
 static bool interface_is_siw(const it_interface_t *interface)
 {
     struct opened opened;
@@ -143,7 +143,7 @@ static const char advice[] =
     "interface, for programs that may use no other. A device of rdma-core has its own name.\n"
     "it_info NAME describes one, it_info --all every one.\n";
 
-/* The array is the caller's; NULL without memory. */
+/* Returns an array that the caller frees; NULL without memory. */
 static it_interface_t *interfaces_list(size_t *count)
 {
     it_interface_t *list;
@@ -219,7 +219,7 @@ static int tell(const struct request *request)
         json_text("version", itx_version());
     }
     status = interfaces_tell(list, count, request);
-    /* Who asks for one that is there does not ask why others are not. */
+    /* A request for an existing Interface does not ask why others are missing. */
     if (!request->name || status != EXIT_FINE)
         providers_tell(request->form);
     if (request->form == FORM_LINE)
@@ -238,7 +238,7 @@ static int usage_error(const char *problem, const char *word)
     return EXIT_USAGE;
 }
 
-/* An exit status, or -1 to go on. */
+/* Returns an exit status, or -1 to continue. */
 static int parse(int argc, char **argv, struct request *request)
 {
     static const struct option options[] = {{"all", no_argument, NULL, 'a'},
@@ -270,7 +270,7 @@ static int parse(int argc, char **argv, struct request *request)
             if (optarg)
                 request->library = optarg;
             break;
-        default: /* getopt has said what is wrong */
+        default: /* getopt has printed the message */
             return EXIT_USAGE;
         }
     }

@@ -6,7 +6,9 @@
 
 #define OURS "uiwarp"
 
-/* A program opens uiwarp as itapi, uiwarp:lo as itapi-lo, the device siw0 as itapi-siw0. */
+/*
+ * The names for programs: itapi for uiwarp, itapi-lo for uiwarp:lo, itapi-siw0 for the device siw0.
+ */
 static const char *suffix_of(const char *interface)
 {
     if (strcmp(interface, OURS) == 0)
@@ -20,7 +22,7 @@ void dat_conf_line(const char *interface, const char *library, bool siw)
 {
     const char *suffix = suffix_of(interface);
 
-    /* nonthreadsafe: ordinary programs do not find what is marked otherwise. */
+    /* nonthreadsafe: ordinary programs do not find entries that are marked otherwise. */
     printf("itapi%s%s u2.0 nonthreadsafe default \"%s\" itapi.2.0 \"%s%s\" \"\"\n",
            suffix ? "-" : "", suffix ? suffix : "", library, interface,
            siw ? " sigpipe=ignore" : "");

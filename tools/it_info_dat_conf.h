@@ -8,12 +8,12 @@
 #define DAT_CONF_LIBRARY "libdaplitapi.so.1" /* the loader searches for it */
 
 /*
- * The line of the Interface; library is a name for the loader, or an absolute path. On siw programs
- * ignore SIGPIPE, which posts would be guarded against by system calls.
+ * Prints the line of the Interface; library is a name for the loader, or an absolute path. On siw,
+ * programs ignore SIGPIPE; otherwise each post would need system calls to guard against it.
  */
 void dat_conf_line(const char *interface, const char *library, bool siw);
 
-/* As a comment: an obstacle of a provider. */
+/* Prints an obstacle of a provider as a comment. */
 void dat_conf_obstacle(const char *provider, const char *detail);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The forms of it_info's answer: indented text, a line of addresses, and JSON. */
+/* The forms of it_info's output: indented text, a line of addresses, and JSON. */
 #include "it_info_values.h"
 #include "tool_json.h"
 
@@ -12,8 +12,8 @@
 #define TEXT_COLUMN 28 /* of the values, behind the indentation */
 
 static unsigned indent = 1;
-static const char *list_name;  /* of the list that is open, until its first value */
-static const char *group_name; /* of the group that is open, until there is something in it */
+static const char *list_name;  /* name of the open list, until its first value */
+static const char *group_name; /* name of the open group, until its first member */
 
 static void text_group_begin(void)
 {
@@ -46,7 +46,7 @@ static void text_group_end(void)
     indent--;
 }
 
-/* Groups say what they are: only values need the name. */
+/* The groups of a list have names of their own, so only values print the list's name. */
 static void text_list(const char *name)
 {
     list_name = name;
@@ -61,7 +61,7 @@ static void text_number(const char *name, uint64_t value)
 {
     char text[24];
 
-    (void)snprintf(text, sizeof(text), "%" PRIu64, value); /* there is room */
+    (void)snprintf(text, sizeof(text), "%" PRIu64, value); /* fits */
     text_line(name, text);
 }
 

@@ -52,7 +52,7 @@ static void values_vendor_ib(const struct info_form *form, const it_vendor_ib_t 
     form->number("revision", ib->revision);
 }
 
-/* The octets as text if that is what they are. */
+/* Prints the octets as text if they are printable. */
 static void values_vendor_iwarp(const struct info_form *form, const it_vendor_iwarp_tcp_t *iwarp)
 {
     char text[2 * sizeof(iwarp->vid) + 1];
@@ -88,7 +88,7 @@ static void values_address(const struct info_form *form, const it_net_addr_t *ad
     char text[INET6_ADDRSTRLEN] = "unknown";
 
     if (address->addr_type == IT_IPV4)
-        (void)inet_ntop(AF_INET, &address->addr.ipv4, text, sizeof(text)); /* there is room */
+        (void)inet_ntop(AF_INET, &address->addr.ipv4, text, sizeof(text)); /* fits */
     else if (address->addr_type == IT_IPV6)
         (void)inet_ntop(AF_INET6, &address->addr.ipv6, text, sizeof(text));
     else if (address->addr_type == IT_IB_GID && sizeof(address->addr.gid) >= 16)

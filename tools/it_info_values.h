@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What there is to say of an Interface, in order and with names, whatever form it gets. */
+/* The properties of an Interface, in order and with names, for any form of output. */
 #ifndef ITAPI_TOOLS_IT_INFO_VALUES_H
 #define ITAPI_TOOLS_IT_INFO_VALUES_H
 
@@ -16,9 +16,9 @@ enum {
     EXIT_UNKNOWN = 3 /* no Interface of that name */
 };
 
-/* Where the values go. Groups, and lists of groups, lie within each other. */
+/* The functions of a form. Groups, and lists of groups, are nested. */
 struct info_form {
-    void (*group)(const char *name); /* NULL: the next of a list */
+    void (*group)(const char *name); /* name NULL: the next group of a list */
     void (*group_end)(void);
     void (*list)(const char *name);
     void (*list_end)(void);
@@ -27,7 +27,7 @@ struct info_form {
     void (*truth)(const char *name, bool value);
 };
 
-/* info_as_line writes the addresses alone. */
+/* info_as_line prints only the addresses. */
 extern const struct info_form info_as_text, info_as_json, info_as_line;
 
 const char *info_transport(it_transport_type_t type);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* it_trace: the counters of a running process, by the socket that ITAPI_STATS has made it open. */
+/*
+ * it_trace: the counters of a running process, read from the socket that ITAPI_STATS makes it open.
+ */
 #include "it_trace_print.h"
 
 #include "common/output.h"
@@ -40,7 +42,10 @@ static const char usage[] =
 
 /* ---------------------------------------------------------------- the socket of a process */
 
-/* The value of ITAPI_STATS in an environment of the kernel's form; false: there is none. */
+/*
+ * Gets the value of ITAPI_STATS from an environment in the kernel's form. Returns false if there is
+ * none.
+ */
 static bool find_in_environment(FILE *environment, char *value, size_t size)
 {
     static const char name[] = "ITAPI_STATS=";
@@ -92,12 +97,12 @@ static bool path_of_process(const char *pid, char *path, size_t size)
     return true;
 }
 
-/* ---------------------------------------------------------------- printing again and again */
+/* ---------------------------------------------------------------- printing repeatedly */
 
 struct wish {
     bool json;
     double seconds;      /* 0: once */
-    unsigned long count; /* 0: for ever */
+    unsigned long count; /* 0: unlimited */
 };
 
 static void pause_for(double seconds)
@@ -136,7 +141,7 @@ static int trace(const char *path, const struct wish *wish)
 
 /* ---------------------------------------------------------------- arguments */
 
-/* False: no number in there. */
+/* Returns false if the text is no valid number. */
 static bool parse_seconds(const char *text, double *seconds)
 {
     char *end;
@@ -154,7 +159,7 @@ static bool parse_count(const char *text, unsigned long *count)
     return text[0] >= '1' && text[0] <= '9' && *end == '\0' && errno == 0;
 }
 
-/* Returns an exit status, or -1 to go on. */
+/* Returns an exit status, or -1 to continue. */
 static int parse(int argc, char **argv, struct wish *wish)
 {
     static const struct option options[] = {
@@ -182,7 +187,7 @@ static int parse(int argc, char **argv, struct wish *wish)
         case 'n':
             wrong = parse_count(optarg, &wish->count) ? NULL : "--count takes 1 or more";
             break;
-        default: /* getopt has said what is wrong */
+        default: /* getopt has printed the message */
             return EXIT_USAGE;
         }
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A snapshot for people, and as JSON. A rate is that of the counter's growth since the one before.
+ * Prints a snapshot as text or as JSON. Rates are computed from the growth since the previous
+ * snapshot.
  */
 #include "it_trace_print.h"
 
@@ -9,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Numbers that are no counters. */
+/* Returns false for numbers that are no counters. */
 static bool is_counter(const struct snapshot_field *field)
 {
     static const char *const others[] = {"pid", "time_ns", "version", "eps", "eps_told", "id"};
@@ -21,8 +22,7 @@ static bool is_counter(const struct snapshot_field *field)
 }
 
 struct rates {
-    const struct snapshot_line
-        *before; /* of the same object; NULL: none, or it is another one now */
+    const struct snapshot_line *before; /* of the same object; NULL: none, or another object now */
     double seconds;
 };
 
@@ -40,7 +40,10 @@ static struct rates rates_of(const struct snapshot *now, const struct snapshot *
     return rates;
 }
 
-/* Negative: there is none. Memory of EPs is used again: what counts down is another one. */
+/*
+ * Returns a negative number if there is no rate. The memory of EPs is reused: a counter that has
+ * decreased belongs to another EP.
+ */
 static double rate_of(const struct rates *rates, const struct snapshot_field *field)
 {
     const struct snapshot_field *old =
@@ -101,7 +104,7 @@ static void json_fields(const struct snapshot_line *line, const struct rates *ra
     json_close("}");
 }
 
-/* The EPs follow their IA. */
+/* The lines of EPs follow that of their IA. */
 static size_t json_ia(const struct snapshot *now, const struct snapshot *before, size_t at)
 {
     struct rates rates = rates_of(now, before, &now->lines[at]);
@@ -132,7 +135,7 @@ void trace_print_json(const struct snapshot *now, const struct snapshot *before)
         if (strcmp(now->lines[at].kind, "ia") == 0)
             at = json_ia(now, before, at);
         else
-            at++; /* of a later version */
+            at++; /* from a later version */
     }
     json_close("]");
     json_close("}");

@@ -43,7 +43,7 @@ static int snapshot_connect(const char *path)
     }
     memcpy(address.sun_path, path, length + 1);
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    /* A full queue of a process that does not accept would hold up connect, too. */
+    /* connect would also block on the full queue of a process that does not accept. */
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) != 0 ||
         setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) != 0 ||
         connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0) {
@@ -55,7 +55,7 @@ static int snapshot_connect(const char *path)
     return fd;
 }
 
-/* All up to the end of the stream, and a NUL behind it; NULL: errno says why not. */
+/* Reads up to the end of the stream and appends a NUL. Returns NULL with errno set on failure. */
 static char *snapshot_read(int fd)
 {
     size_t room = SNAPSHOT_ROOM_MIN;
@@ -93,7 +93,7 @@ static char *snapshot_read(int fd)
 
 /* ---------------------------------------------------------------- parsing */
 
-/* Whoever listens there: a terminal obeys none of it. */
+/* Replaces octets that a terminal would interpret, whatever program listens at the socket. */
 static void snapshot_clean(char *octets)
 {
     for (char *at = octets; *at; at++)
@@ -129,7 +129,7 @@ static void snapshot_parse_line(char *text, struct snapshot_line *line)
         snapshot_parse_field(word, line);
 }
 
-/* False: it does not begin or end as it must. */
+/* Returns false if it does not begin or end as it must. */
 static bool snapshot_parse(struct snapshot *snapshot)
 {
     size_t count = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A snapshot as a process gives it: lines of a kind and NAME=VALUE. */
+/* A snapshot as a process sends it: lines with a kind and NAME=VALUE pairs. */
 #ifndef ITAPI_TOOLS_IT_TRACE_SNAPSHOT_H
 #define ITAPI_TOOLS_IT_TRACE_SNAPSHOT_H
 
@@ -23,20 +23,20 @@ struct snapshot_line {
 };
 
 struct snapshot {
-    char *octets; /* what the others point to */
+    char *octets; /* the text that the others point into */
     struct snapshot_line *lines;
     size_t line_count;
 };
 
-/* False after a message. */
+/* Returns false after a message. */
 bool snapshot_take(struct snapshot *snapshot, const char *path);
 void snapshot_free(struct snapshot *snapshot);
 
 const struct snapshot_field *snapshot_find(const struct snapshot_line *line, const char *name);
-/* The line of the same object in another snapshot, or NULL. */
+/* Returns the line of the same object in another snapshot, or NULL. */
 const struct snapshot_line *snapshot_same(const struct snapshot *snapshot,
                                           const struct snapshot_line *line);
-/* Seconds between the two, by the clock of the process. */
+/* Returns the seconds between the two, by the clock of the process. */
 double snapshot_seconds(const struct snapshot *from, const struct snapshot *to);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 static unsigned depth;
-static bool has_before; /* a value stands before the next one in the same brackets */
+static bool has_before; /* a value precedes in the same brackets */
 
 static void json_string(const char *text)
 {

@@ -4,7 +4,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-/* Where the members lie in the bytes. */
+/* Offsets of the members in the bytes. */
 enum {
     KIND_AT = 0,
     DETAIL_AT = 4,

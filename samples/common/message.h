@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The messages that the two sides of a sample send each other over RDMA: always MESSAGE_SIZE
- * bytes, numbers in network byte order. A memory key and an address mean nothing to the API while
- * they travel: programs agree on a form of their own, and this is one.
+ * The messages that the two sides of a sample send each other over RDMA: always MESSAGE_SIZE bytes,
+ * numbers in network byte order. The API does not define how keys and addresses travel in messages:
+ * programs agree on a form, and this is one.
  */
 #ifndef ITAPI_SAMPLES_COMMON_MESSAGE_H
 #define ITAPI_SAMPLES_COMMON_MESSAGE_H
@@ -14,12 +14,12 @@
 #define MESSAGE_SIZE 64
 
 enum message_kind {
-    MESSAGE_READY = 1, /* the connecting side is there; what it says first on iWARP */
+    MESSAGE_READY = 1, /* the connecting side is ready; its first message on iWARP */
     MESSAGE_BUFFER,    /* key, address and length of memory that the peer may use */
-    MESSAGE_WRITTEN,   /* RDMA Writes are finished; digest of what was written */
+    MESSAGE_WRITTEN,   /* RDMA Writes are finished; digest of the data written */
     MESSAGE_IN_PLACE,  /* the answer: the data is in memory */
-    MESSAGE_DIGEST,    /* digest of what lies in memory */
-    MESSAGE_DONE,      /* the sender needs the peer no more; detail says how it went */
+    MESSAGE_DIGEST,    /* digest of the data in memory */
+    MESSAGE_DONE,      /* the sender does not need the peer any more; detail: the result */
 };
 
 struct message {
@@ -31,10 +31,10 @@ struct message {
     unsigned char digest[SHA256_DIGEST_LENGTH];
 };
 
-/* The kind in words. */
+/* Returns the kind as text. */
 const char *message_name(enum message_kind kind);
 
-/* To and from the bytes that travel. */
+/* Convert to and from the bytes of a message. */
 void message_encode(const struct message *message, unsigned char bytes[MESSAGE_SIZE]);
 void message_decode(const unsigned char bytes[MESSAGE_SIZE], struct message *message);
 

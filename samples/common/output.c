@@ -11,7 +11,7 @@ void output_begin(void)
 {
     int fd;
 
-    /* The wrong way round: who writes to a closed stream hears of it. */
+    /* Read-only, so that a write to a closed stream fails. */
     do {
         fd = open("/dev/null", O_RDONLY);
     } while (fd >= STDIN_FILENO && fd <= STDERR_FILENO);

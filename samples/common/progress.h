@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A bar that grows while bytes move, and the speed at the end. The bar is drawn on a terminal
- * only.
+ * A bar that grows while bytes move, and the speed at the end. The bar is drawn only on a terminal.
  */
 #ifndef ITAPI_SAMPLES_COMMON_PROGRESS_H
 #define ITAPI_SAMPLES_COMMON_PROGRESS_H
@@ -17,16 +16,16 @@ struct progress {
     bool terminal;
 };
 
-/* Seconds of a clock that only goes forward. */
+/* Returns the seconds of a monotonic clock. */
 double clock_seconds(void);
 
 /* Starts the clock. */
 void progress_start(struct progress *progress, const char *what, uint64_t total);
 
-/* Draws the bar anew if it has grown. */
+/* Redraws the bar if it has grown. */
 void progress_show(struct progress *progress, uint64_t done);
 
-/* Takes the bar away and prints one line: bytes, what, seconds, speed. */
+/* Erases the bar and prints one line: bytes, what, seconds, speed. */
 void progress_finish(struct progress *progress);
 
 #endif

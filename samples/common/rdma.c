@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * The region of messages: the first places are those of the receives, whose number is their
- * cookie; the last one holds the message that is sent.
+ * The region of messages: the first places are those of the receives, whose index is their cookie;
+ * the last one holds the message to send.
  */
 #define RECEIVES     4
 #define OUTGOING     RECEIVES
@@ -17,7 +17,7 @@
 #define EVENT_ROOM   (RDMA_DEPTH + RECEIVES)
 #define CONNECT_ROOM 4
 
-/* A completion that is reported and wakes a thread that waits for it. */
+/* For a completion that is reported and wakes a waiting thread. */
 static const it_dto_flags_t reported = IT_COMPLETION_FLAG | IT_NOTIFY_FLAG;
 
 static it_lmr_triplet_t place(const struct rdma *rdma, size_t index)
@@ -34,7 +34,7 @@ static bool post_receive(struct rdma *rdma, size_t index)
 
 /* ---- Making and destroying ---------------------------------------------------------------- */
 
-/* Adapters differ: this one's port, and what it wants of memory that is read into. */
+/* Adapters differ: asks for the port, and for the rights that the target of an RDMA Read needs. */
 static bool ask_adapter(struct rdma *rdma)
 {
     it_ia_info_t *info;
@@ -121,7 +121,7 @@ void rdma_close(struct rdma *rdma)
 {
     unsigned char *memory = rdma->messages.memory;
 
-    /* This destroys the endpoint, the dispatchers, the region and the zone as well. */
+    /* Also destroys the endpoint, the dispatchers, the region and the zone. */
     if (rdma->ia != NULL)
         (void)succeeded(it_ia_free(rdma->ia), "it_ia_free");
     free(memory);
@@ -140,7 +140,7 @@ bool rdma_wait_event(it_evd_handle_t evd, it_event_t *event)
     return succeeded(status, "it_evd_wait");
 }
 
-/* A completion has failed: says so, and why the connection ended if that is known by now. */
+/* Prints that a completion has failed, and why the connection ended if that is already known. */
 static void explain_failure(struct rdma *rdma, const it_event_t *event)
 {
     it_event_t reason;
@@ -198,7 +198,7 @@ bool rdma_disconnect(struct rdma *rdma)
 {
     it_status_t status = it_ep_disconnect(rdma->ep, NULL, 0);
 
-    /* The peer may have been faster; the event is the same. */
+    /* The peer may have disconnected first; the event is the same. */
     if (status != IT_ERR_INVALID_EP_STATE && !succeeded(status, "it_ep_disconnect"))
         return false;
     return rdma_wait_disconnected(rdma);

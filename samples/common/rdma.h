@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One RDMA connection with all that belongs to it, as the samples need it: an Interface Adapter,
- * three event dispatchers, an endpoint, and buffers for messages of a fixed size.
+ * One RDMA connection with all its objects, for the samples: an Interface Adapter, three event
+ * dispatchers, an endpoint, and buffers for messages of a fixed size.
  *
- * How a connection comes about differs from sample to sample; after that both sides use the same
- * calls. Every function that returns a bool returns false after a message on stderr.
+ * The samples connect in different ways; after that both sides use the same calls. Every function
+ * that returns a bool returns false after a message on stderr.
  */
 #ifndef ITAPI_SAMPLES_COMMON_RDMA_H
 #define ITAPI_SAMPLES_COMMON_RDMA_H
@@ -12,10 +12,10 @@
 #include "common/message.h"
 #include "common/report.h"
 
-/* The provider in userspace, on all addresses of this machine: there on every machine. */
+/* The provider in userspace, on all addresses of this machine: available on every machine. */
 #define RDMA_DEFAULT_IA "uiwarp"
 
-/* Bytes that one RDMA operation moves at most, and operations under way at once. */
+/* The limit of bytes per RDMA operation, and of operations under way at once. */
 #define RDMA_CHUNK ((size_t)1 << 20)
 #define RDMA_DEPTH 16
 
@@ -24,7 +24,7 @@ struct region {
     unsigned char *memory;
     size_t length;
     it_lmr_handle_t lmr;
-    it_rmr_context_t key; /* what a peer needs to use it, with an address */
+    it_rmr_context_t key; /* with an address, what a peer needs to use the memory */
 };
 
 /* A peer's region. */
@@ -38,21 +38,21 @@ struct rdma {
     it_ia_handle_t ia;
     it_pz_handle_t pz;
     it_evd_handle_t requests;      /* completions of sends, RDMA Writes and RDMA Reads */
-    it_evd_handle_t receives;      /* messages that have come */
-    it_evd_handle_t connection;    /* what becomes of the connection */
+    it_evd_handle_t receives;      /* arrived messages */
+    it_evd_handle_t connection;    /* events of the connection */
     it_ep_handle_t ep;             /* the endpoint: this side's end of the connection */
     size_t spigot;                 /* the port of the adapter */
-    it_mem_priv_t sink_privileges; /* what memory needs to be the target of own RDMA Reads */
-    struct region messages;        /* places for messages; see rdma.c */
+    it_mem_priv_t sink_privileges; /* rights that the target of an own RDMA Read needs */
+    struct region messages;        /* memory for messages; see rdma.c */
 };
 
-/* Opens the adapter and makes everything; receives are posted, so that no message is missed. */
+/* Opens the adapter and creates all objects; posts receives, so that no message is missed. */
 bool rdma_open(struct rdma *rdma, const char *ia_name);
 
-/* Destroys everything. Regions of the caller are freed before. */
+/* Destroys everything. The caller frees its regions before. */
 void rdma_close(struct rdma *rdma);
 
-/* Waits until the connection is up, or has failed. */
+/* Waits until the connection is established, or has failed. */
 bool rdma_wait_connected(struct rdma *rdma);
 
 /* Ends the connection from this side, or waits until the peer has ended it. */
@@ -60,8 +60,7 @@ bool rdma_disconnect(struct rdma *rdma);
 bool rdma_wait_disconnected(struct rdma *rdma);
 
 /*
- * Sends a message; on return it is on its way. No RDMA Write or Read of this side may be under
- * way.
+ * Sends a message; on return it is under way. No RDMA Write or Read of this side may be under way.
  */
 bool rdma_send(struct rdma *rdma, const struct message *message);
 
@@ -74,17 +73,17 @@ bool rdma_advertise(struct rdma *rdma, const struct region *region, size_t lengt
 /* Waits until the oldest RDMA Write or Read under way has finished. */
 bool rdma_wait_request(struct rdma *rdma);
 
-/* Waits for any event, through signals and without limit of time. */
+/* Waits for any event, without a time limit; signals do not end the wait. */
 bool rdma_wait_event(it_evd_handle_t evd, it_event_t *event);
 
 /*
- * Memory for RDMA, zeroed, and at least a byte: there are no empty regions. Its pages exist, so no
- * page fault is waited for in the middle of a transfer. NULL if there is not so much; to be given
- * back with free.
+ * Returns zeroed memory for RDMA, at least one byte: there are no empty regions. Its pages exist,
+ * so that a transfer need not wait for page faults. Returns NULL without memory; the caller frees
+ * it with free.
  */
 unsigned char *memory_allocate(size_t length);
 
-/* Registers memory for RDMA, until region_free; the memory remains the caller's. */
+/* Registers memory for RDMA until region_free; the memory stays the caller's. */
 bool region_create(struct region *region, it_pz_handle_t pz, unsigned char *memory, size_t length,
                    it_mem_priv_t privileges);
 void region_free(struct region *region);

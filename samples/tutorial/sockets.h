@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The sockets of the tutorial: all that step 1 needs, and what later steps start with. */
+/* The sockets of the tutorial: everything that step 1 needs, and the basis of the later steps. */
 #ifndef ITAPI_SAMPLES_TUTORIAL_SOCKETS_H
 #define ITAPI_SAMPLES_TUTORIAL_SOCKETS_H
 
@@ -7,15 +7,15 @@
 
 #define LINE_SIZE 256 /* octets of a line, its end included */
 
-/* Says what went wrong, and ends the program. */
+/* Prints what went wrong and ends the program. */
 _Noreturn void fail(const char *what, const char *why);
 
-/* A listener; it prints its port, since "0" is any free one. */
+/* Returns a listening socket; prints its port, since "0" is any free one. */
 int listen_on(const char *port);
 
 /*
- * One line, without its end, and not an octet more: what follows may be no text. False at the end
- * of the stream.
+ * Reads one line, without its end, and no octet beyond it, since what follows may not be text.
+ * Returns false at the end of the stream.
  */
 bool read_line(int tcp, char line[LINE_SIZE]);
 void write_line(int tcp, const char *line);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Step 1 of the tutorial: an echo of lines over TCP, with nothing of the library. */
+/* Step 1 of the tutorial: an echo of lines over TCP, without the library. */
 #include "sockets.h"
 
 #include <stdio.h>

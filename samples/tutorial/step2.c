@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Step 2 of the tutorial: the same echo over TCP. Beside it, the program makes all that RDMA will
- * need (objects.c), and lines lie in registered memory already.
+ * Step 2 of the tutorial: the same echo over TCP. The program also creates all objects that RDMA
+ * needs (objects.c), and lines already lie in registered memory.
  */
 #include "objects.h"
 #include "sockets.h"

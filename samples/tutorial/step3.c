@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Step 3 of the tutorial: an echo over TCP, as before; then the very connection is converted
+ * Step 3 of the tutorial: an echo over TCP, as before; then the same connection is converted
  * (convert.c), and ends.
  */
 #include "convert.h"

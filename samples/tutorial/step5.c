@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Step 5 of the tutorial: the text does not travel in messages. The client tells where it lies;
- * the server reads it from there, and writes the echo over it, in capitals. The client's program
- * does nothing meanwhile.
+ * Step 5 of the tutorial: the text does not travel in messages. The client sends the address of its
+ * text; the server reads it from there by RDMA, and writes the echo over it, in capitals. The
+ * client's program does nothing for that.
  */
 #include "convert.h"
 #include "sockets.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a peer needs to use memory. In a message, so in network byte order. */
+/* What a peer needs to use memory; in network byte order, since it is sent in a message. */
 struct place {
     uint64_t address;
     uint64_t key;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the samples of Extended Sockets have in common: their arguments, and sockets that listen or
- * are connected. A failure ends the program with a message.
+ * What the samples of Extended Sockets share: their arguments, and sockets that listen or are
+ * connected. A failure ends the program with a message.
  */
 #ifndef ITAPI_SAMPLES_COMMON_EXS_SETUP_H
 #define ITAPI_SAMPLES_COMMON_EXS_SETUP_H
@@ -11,19 +11,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Ends the program with what errno says, unless ok. */
+/* Unless ok, ends the program with the message of errno. */
 void need(bool ok, const char *what);
-/* The same with an error of an event. */
+/* The same with the error of an event. */
 void need_event(const exs_event_t *event, const char *what);
 
 /*
- * PROGRAM server [PORT], or PROGRAM client HOST PORT FILE [NUMBER]. Ends the program with this
- * usage if the arguments are others.
+ * PROGRAM server [PORT], or PROGRAM client HOST PORT FILE [NUMBER]. Other arguments end the program
+ * with this usage.
  */
 struct arguments {
     bool server;
     const char *host;
-    const char *port; /* "0": of the system's choice */
+    const char *port; /* "0": chosen by the system */
     const char *file;
     int number;
 };
@@ -32,10 +32,10 @@ struct arguments read_arguments(int argc, char **argv);
 
 /* Prints "listening on port N". */
 int listen_on(const char *port);
-/* Blocking. */
+/* Blocks until the connection exists. */
 int connect_to(const char *host, const char *port);
 
-/* The whole file in memory; to be freed. */
+/* Returns the whole file in memory, which the caller frees. */
 char *load_file(const char *path, size_t *length);
 
 #endif
