@@ -6,9 +6,9 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the next */
 static unsigned ias;
-static bool changed; /* by this module: it was the default */
+static bool changed; /* this module has replaced the default */
 
-/* With the lock held. True: it was "from", and is "to" now. */
+/* With the lock held. Replaces the disposition `from`, if it is set, by `to`; then returns true. */
 static bool change(void (*from)(int), void (*to)(int))
 {
     struct sigaction action;

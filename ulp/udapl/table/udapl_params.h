@@ -5,7 +5,7 @@
 
 #include "object/udapl_provider.h"
 
-/* Sets interface, extension and ignores_sigpipe. False: *problem says what is wrong with the line. */
+/* Sets interface, extension and ignores_sigpipe. False with *problem: the line is wrong. */
 bool udapl_params_read(const char *ia_params, struct udapl_provider *provider,
                        const char **problem);
 
