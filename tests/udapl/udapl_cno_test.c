@@ -365,6 +365,54 @@ static void check_completions(void)
     kit_side_close(&one);
 }
 
+/* ---------------------------------------------------------------- an agent that disconnects */
+
+#define READS 8
+
+static struct kit_side reader, read_from;
+static atomic_bool parted;
+
+/* On the IA's thread, which has to bring the answers meanwhile. */
+static void read_and_part(DAT_PVOID instance, DAT_EVD_HANDLE evd)
+{
+    (void)instance;
+    for (DAT_UINT64 i = 0; i < READS; i++) {
+        DAT_LMR_TRIPLET into = kit_local(&reader, 0, KIT_BUFFER);
+        DAT_RMR_TRIPLET from = kit_remote(&read_from, 0, KIT_BUFFER);
+
+        CHECK_DAT(dat_ep_post_rdma_read(reader.ep, 1, &into, kit_cookie(i), &from,
+                                        DAT_COMPLETION_DEFAULT_FLAG));
+    }
+    CHECK_DAT(dat_ep_disconnect(reader.ep, DAT_CLOSE_GRACEFUL_FLAG));
+    take(evd);
+    atomic_store(&parted, true);
+}
+
+static void check_graceful_agent(void)
+{
+    const DAT_OS_WAIT_PROXY_AGENT agents = {NULL, read_and_part};
+    struct fx_patience patience = fx_patience_start("the agent has disconnected");
+    DAT_CNO_HANDLE cno;
+    DAT_EVD_HANDLE evd;
+
+    kit_side_open(&reader);
+    kit_side_open(&read_from);
+    kit_join(&reader, &read_from);
+    CHECK_DAT(dat_cno_create(reader.ia, agents, &cno));
+    CHECK_DAT(dat_evd_create(reader.ia, 1, cno, DAT_EVD_SOFTWARE_FLAG, &evd));
+    post(evd);
+    while (!atomic_load(&parted)) /* no call, which would do the thread's work */
+        fx_patience_check(&patience);
+    for (DAT_UINT64 i = 0; i < READS; i++)
+        CHECK_EQ(KIT_BUFFER, kit_done(reader.request, kit_cookie(i)));
+    (void)kit_next(reader.connect, DAT_CONNECTION_EVENT_DISCONNECTED);
+    (void)kit_next(read_from.connect, DAT_CONNECTION_EVENT_DISCONNECTED);
+    CHECK_DAT(dat_evd_free(evd));
+    CHECK_DAT(dat_cno_free(cno));
+    kit_side_close(&read_from);
+    kit_side_close(&reader);
+}
+
 int main(void)
 {
     ia = kit_open(KIT_IA, &async);
@@ -377,6 +425,7 @@ int main(void)
     check_agent(true);
     check_descriptor();
     check_completions();
+    check_graceful_agent();
     CHECK_DAT(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG));
     check_done();
     return 0;
