@@ -51,16 +51,18 @@ static void usage(FILE *stream)
         (void)fprintf(stream, " %s", row->name);
     for (const struct row *row = tcp_rows; row->name; row++)
         (void)fprintf(stream, " %s", row->name);
-    (void)fputs("\n\n"
-                "  --size OCTETS     of a message, or of the file (64)\n"
-                "  --seconds TIME    of a run (1)\n"
-                "  --depth NUMBER    calls under way (8)\n"
-                "  --late US         pause before each receive (0)\n"
-                "  --number NUMBER   connections (1000)\n"
-                "  --sleep           waits poll for a while only\n"
-                "  --help            this text\n\n"
-                "ITAPI_EXS_INTERFACE names the Interface; ITAPI_EXS_CRC=off leaves CRCs out.\n",
-                stream);
+    (void)fputs(
+        "\n\n"
+        "  --size OCTETS     of a message, or of the file (64)\n"
+        "  --seconds TIME    of a run (1)\n"
+        "  --depth NUMBER    calls under way (8)\n"
+        "  --late US         pause before each receive (0)\n"
+        "  --number NUMBER   connections (1000)\n"
+        "  --same            all calls under way use the same memory, as those of it_perf do\n"
+        "  --sleep           waits poll for a while only\n"
+        "  --help            this text\n\n"
+        "ITAPI_EXS_INTERFACE names the Interface; ITAPI_EXS_CRC=off leaves CRCs out.\n",
+        stream);
 }
 
 static const struct row *find_row(const struct row *rows, const char *name)
@@ -112,11 +114,15 @@ static int run(const struct row *row, const struct perf *perf)
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"size", required_argument, NULL, 's'},   {"seconds", required_argument, NULL, 't'},
-        {"depth", required_argument, NULL, 'd'},  {"late", required_argument, NULL, 'l'},
-        {"number", required_argument, NULL, 'n'}, {"sleep", no_argument, NULL, 'w'},
-        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"size", required_argument, NULL, 's'},
+                                            {"seconds", required_argument, NULL, 't'},
+                                            {"depth", required_argument, NULL, 'd'},
+                                            {"late", required_argument, NULL, 'l'},
+                                            {"number", required_argument, NULL, 'n'},
+                                            {"sleep", no_argument, NULL, 'w'},
+                                            {"same", no_argument, NULL, 'm'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
     struct perf perf = {.size = 64, .seconds = 1, .depth = 8, .number = 1000};
     const struct row *row = NULL;
     int option;
@@ -140,6 +146,9 @@ int main(int argc, char **argv)
             break;
         case 'w':
             perf.sleeps = true;
+            break;
+        case 'm':
+            perf.same = true;
             break;
         case 'h':
             usage(stdout);

@@ -14,6 +14,7 @@ struct perf {
     double seconds; /* of a run */
     int depth;      /* calls under way */
     bool sleeps;    /* waits do not poll all the time */
+    bool same;      /* all calls under way use the same memory, as those of it_perf do */
     int late_us;    /* pause of the receiver before each receive */
     int number;     /* of connections */
 };

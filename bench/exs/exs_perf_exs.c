@@ -181,8 +181,11 @@ static void ahead(const struct perf *perf, int fd, size_t room, int flags, struc
     double first = 0;
     bool end = false;
 
-    for (int i = 0; i < perf->depth; i++)
-        start_recv(fd, room, room * (size_t)i, memory + room * (size_t)i, flags);
+    for (int i = 0; i < perf->depth; i++) {
+        size_t at = perf->same ? 0 : room * (size_t)i;
+
+        start_recv(fd, room, at, memory + at, flags);
+    }
     while (!end) {
         int count = take(events, 64);
 
@@ -211,7 +214,8 @@ static void send_for(const struct perf *perf, int fd)
 
     while (now() < until) {
         for (; open < perf->depth; open++, next = (next + 1) % perf->depth)
-            need(exs_send(fd, memory + place(perf, next), perf->size, 0, queue, NULL, mhandle) == 0,
+            need(exs_send(fd, memory + (perf->same ? 0 : place(perf, next)), perf->size, 0, queue,
+                          NULL, mhandle) == 0,
                  "exs_send");
         open -= take(events, 64);
     }

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The same over plain TCP, with Reno on both sides, as our own streams within a host have it. */
+/*
+ * The same over plain TCP, with Reno on both sides, as our own streams within a host have it. Two
+ * rows copy once more, as Extended Sockets have to: tcp-copy the receiver, from a ring, tcp-pread
+ * the sender, out of the file. They tell how much of a difference is the copy.
+ */
 #include "exs_perf.h"
 
 #include <arpa/inet.h>
@@ -11,7 +15,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define ROOM (1 << 20)
+#define ROOM  ((size_t)1 << 20)
+#define RING  ROOM                /* of a socket, unless told otherwise */
+#define PIECE ((size_t)128 << 10) /* that is received before it is copied */
+#define CHUNK ((size_t)256 << 10) /* of a file */
 
 static int open_socket(void)
 {
@@ -24,25 +31,48 @@ static int open_socket(void)
     return fd;
 }
 
-static void stream_server(const struct perf *perf, int port_to, struct figures *figures)
+static int accept_one(int port_to)
 {
     struct sockaddr_in here = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof(here);
-    size_t room = perf->size < ROOM ? ROOM / 16 : ROOM;
-    char *buffer = malloc(room);
     int listener = open_socket();
-    double first = 0;
-    ssize_t got;
     int fd;
 
-    need(buffer && bind(listener, (struct sockaddr *)&here, sizeof(here)) == 0 &&
-             listen(listener, 1) == 0 &&
+    need(bind(listener, (struct sockaddr *)&here, sizeof(here)) == 0 && listen(listener, 1) == 0 &&
              getsockname(listener, (struct sockaddr *)&here, &length) == 0,
          "listen");
     tell_port(port_to, ntohs(here.sin_port));
     fd = accept(listener, NULL, NULL);
     need(fd >= 0, "accept");
-    while ((got = recv(fd, buffer, room, 0)) > 0) {
+    return fd;
+}
+
+/* With a ring: receives a piece into it, which is then copied. */
+static ssize_t receive(int fd, char *buffer, size_t room, char *ring, size_t *at)
+{
+    ssize_t got;
+
+    if (!ring)
+        return recv(fd, buffer, room, 0);
+    got = recv(fd, ring + *at, RING - *at < PIECE ? RING - *at : PIECE, 0);
+    if (got > 0) {
+        memcpy(buffer, ring + *at, (size_t)got);
+        *at = (*at + (size_t)got) % RING;
+    }
+    return got;
+}
+
+static void receive_all(const struct perf *perf, int port_to, char *ring, struct figures *figures)
+{
+    size_t room = perf->size < ROOM && !ring ? ROOM / 16 : ROOM;
+    char *buffer = malloc(room);
+    int fd = accept_one(port_to);
+    size_t at = 0;
+    double first = 0;
+    ssize_t got;
+
+    need(buffer != NULL, "malloc");
+    while ((got = receive(fd, buffer, room, ring, &at)) > 0) {
         if (figures->octets == 0)
             first = now();
         figures->octets += (uint64_t)got;
@@ -51,6 +81,20 @@ static void stream_server(const struct perf *perf, int port_to, struct figures *
     }
     figures->messages = perf->size ? figures->octets / perf->size + 1 : 1;
     free(buffer);
+}
+
+static void stream_server(const struct perf *perf, int port_to, struct figures *figures)
+{
+    receive_all(perf, port_to, NULL, figures);
+}
+
+static void copy_server(const struct perf *perf, int port_to, struct figures *figures)
+{
+    char *ring = malloc(RING);
+
+    need(ring != NULL, "malloc");
+    receive_all(perf, port_to, ring, figures);
+    free(ring);
 }
 
 static int connect_to(int port)
@@ -91,27 +135,55 @@ static void stream_client(const struct perf *perf, int port, struct figures *fig
     free(buffer);
 }
 
-/* write(2) from a mapped file. */
-static void file_client(const struct perf *perf, int port, struct figures *figures)
+static int new_file(size_t size)
 {
     int file = memfd_create("file", 0);
     static char zeros[1 << 20];
-    char *mapped;
+
+    for (size_t at = 0; at < size; at += sizeof(zeros))
+        need(write(file, zeros, sizeof(zeros)) == sizeof(zeros), "file");
+    return file;
+}
+
+/* write(2) from a mapped file. */
+static void file_client(const struct perf *perf, int port, struct figures *figures)
+{
+    int file = new_file(perf->size);
+    char *mapped = mmap(NULL, perf->size, PROT_READ, MAP_SHARED, file, 0);
     int fd;
 
     (void)figures;
-    for (size_t at = 0; at < perf->size; at += sizeof(zeros))
-        need(write(file, zeros, sizeof(zeros)) == sizeof(zeros), "file");
-    mapped = mmap(NULL, perf->size, PROT_READ, MAP_SHARED, file, 0);
     need(mapped != MAP_FAILED, "mmap");
     fd = connect_to(port);
     send_all(fd, mapped, perf->size);
     (void)close(fd);
 }
 
+/* write(2) of what has been read: a file that is cut meanwhile does no harm. */
+static void pread_client(const struct perf *perf, int port, struct figures *figures)
+{
+    int file = new_file(perf->size);
+    char *buffer = malloc(CHUNK);
+    int fd;
+    ssize_t got;
+
+    (void)figures;
+    need(buffer != NULL, "malloc");
+    fd = connect_to(port);
+    for (size_t at = 0; at < perf->size; at += (size_t)got) {
+        got = pread(file, buffer, CHUNK, (off_t)at);
+        need(got > 0, "pread");
+        send_all(fd, buffer, (size_t)got);
+    }
+    (void)close(fd);
+    free(buffer);
+}
+
 const struct row tcp_rows[] = {
     {"tcp-stream", "B/s", stream_server, stream_client},
+    {"tcp-copy", "B/s", copy_server, stream_client},
     {"tcp-rate", "msg/s", stream_server, stream_client},
     {"tcp-file", "B/s", stream_server, file_client},
+    {"tcp-pread", "B/s", stream_server, pread_client},
     {NULL, NULL, NULL, NULL},
 };

@@ -20,6 +20,7 @@ row() {
 
 row pingpong us
 row direct B/s --size 65536
+row direct B/s --same --size 65536
 row late B/s --size 65536 --late 10
 row rate msg/s --depth 32
 row packets msg/s --depth 32
@@ -27,8 +28,10 @@ row packets msg/s --depth 100
 row file B/s --size 8388608
 row many 'of fair' --number 20 --size 4096
 row tcp-stream B/s --size 65536
+row tcp-copy B/s --size 65536
 row tcp-rate msg/s
 row tcp-file B/s --size 8388608
+row tcp-pread B/s --size 8388608
 "$exs_perf" --help | grep -q -- '--depth' || fail '--help'
 status=0
 "$exs_perf" nonsense 2>/dev/null || status=$?

@@ -14,8 +14,14 @@
  * where it can be cancelled.
  */
 #define LEAD_US UINT64_C(10000)
-/* Polls in a row before a yield: another thread may need this processor to produce the event. */
+/* Polls in a row before a look at the deadline. */
 #define POLLS 64u
+/*
+ * In so many rounds of polls, about a millisecond, one yield: another thread may need this processor
+ * to produce the event. Each yield can cost the time slice of whatever else is ready, so a wait for
+ * a peer that is at work does without.
+ */
+#define YIELD_ROUNDS 32u
 
 struct waiting {
     struct exs_sleeper *sleeper;
@@ -91,7 +97,7 @@ static int wait_on(struct waiting *waiting)
     const struct exs_wait *wait = waiting->wait;
     uint64_t left_us;
 
-    for (;;) {
+    for (unsigned rounds = 1;; rounds++) {
         if (!waiting->idle && poll(waiting))
             return 0;
         left_us = time_left(wait);
@@ -99,7 +105,8 @@ static int wait_on(struct waiting *waiting)
             return ETIMEDOUT;
         exs_test_cancel(wait->cancel);
         if (wait->kind == EXS_WAIT_BUSY_POLL) {
-            (void)sched_yield();
+            if (rounds % YIELD_ROUNDS == 0)
+                (void)sched_yield();
             continue;
         }
         if (waiting->done(waiting->argument, true))
