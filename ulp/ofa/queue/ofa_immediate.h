@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Immediate data of verbs have 32 bits, an immediate value of IT-API 64. The upper half tells the
- * receiver's completion whether the message was an RDMA Write with immediate data, and its length.
+ * Immediate data of verbs have 32 bits, an immediate value of IT-API 64. The upper half
+ * is for the receiver's completion: whether the message was an RDMA Write, and its length.
  */
 #ifndef ITAPI_ULP_OFA_QUEUE_OFA_IMMEDIATE_H
 #define ITAPI_ULP_OFA_QUEUE_OFA_IMMEDIATE_H

@@ -39,7 +39,7 @@ void uiw_conn_cancel(struct ual_ep *ep, bool wait)
     struct uiw_conn *conn;
 
     if (wait) {
-        /* Also when the EP has no conn: the loop may be about to report on the EP. */
+        /* Needed even without a conn: the loop may be about to report on the EP. */
         evd_loop_call(loop, conn_cancel_now, ep);
         return;
     }

@@ -39,7 +39,7 @@ void uiw_detach_found(struct uiw_progress *progress, struct uiw_active *active)
         progress->detached_count++;
     }
     uiw_token_drop(ep);
-    uiw_drive_send(active->ual, false); /* for a post that found the token taken */
+    uiw_drive_send(active->ual, false); /* a thread may have found the token taken */
 }
 
 void uiw_detach_end(struct uiw_progress *progress, struct uiw_active *active)

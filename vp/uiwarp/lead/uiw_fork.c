@@ -218,7 +218,7 @@ static void fork_lose(struct ual_ep *ual)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
 
-    ep->own.heard_last = true; /* the end of the new socket says nothing about requests */
+    ep->own.heard_last = true; /* the end of the new socket acknowledges no request */
     if (ep->fd >= 0 && !fork_let_go(ep->fd))
         atomic_store_explicit(&ep->tx.dead, true, memory_order_relaxed);
 }

@@ -70,7 +70,7 @@ struct uiw_ep {
     struct uiw_queue rq; /* with an S-RQ: one slot, for the receive drawn from it */
     struct uiw_reads reads;
     struct uiw_own own;
-    _Atomic unsigned hold_limit;  /* tells the peer how long it may hold our Sends: see iw_own.h */
+    _Atomic unsigned hold_limit;  /* for Sends that wait at the peer: see iw_own.h */
     _Atomic uint64_t hold_try_us; /* length of one try of a peer's Send that waits here */
     _Atomic bool lost_event;      /* a completion did not fit the EVD: the connection must break */
 

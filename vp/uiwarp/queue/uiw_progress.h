@@ -102,7 +102,7 @@ struct uiw_progress {
     struct evd_task unpark;  /* submitted by a leader that leaves while .loop_parked */
     struct evd_task relieve; /* submitted when no consumer will lead next */
 
-    /* EPs with something to do later: uiw_later.h. */
+    /* Agendas of EPs with deferred work: uiw_later.h. */
     struct uiw_agenda deferred, held, drawn, holding;
 };
 

@@ -52,8 +52,8 @@ struct uiw_queue {
     _Atomic uint32_t tail; /* next to post; written locked, with release for the sender or reader */
     /*
      * Index of the oldest request not completed << 32 | number of completions reported to the EVD.
-     * It is one word, so that a poster never counts a completion twice. The RQ's is written by the
-     * reader, the SQ's locked; a flush writes either locked.
+     * It is one word, so that a poster never counts a completion twice. The reader writes it for
+     * the RQ. For the SQ, and by a flush, it is written locked.
      */
     _Atomic uint64_t over;
     _Atomic uint32_t retired; /* completions dequeued from the EVD; written by the dequeue */

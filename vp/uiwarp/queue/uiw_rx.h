@@ -10,7 +10,7 @@
 /* Size of the FPDUs that are likely to come; decides the size of a read into staging. */
 enum uiw_expect {
     UIW_EXPECT_ANY,
-    UIW_EXPECT_TINY, /* read few octets: each FPDU costs as much as a large one */
+    UIW_EXPECT_TINY, /* read little: a small FPDU costs as much as a large one */
     UIW_EXPECT_LARGE /* read only a header: the payload is read directly */
 };
 

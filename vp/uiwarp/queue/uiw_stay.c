@@ -11,7 +11,7 @@
 #define STAY_PROMPT UINT64_C(20000)
 /* ... An answer of the peer is prompt within this time, even if IAs' threads must be woken. */
 #define STAY_ANSWER UINT64_C(200000)
-/* Another process had the processor: such a time tells nothing. */
+/* Longer times are ignored: another process had the processor. */
 #define STAY_STOLEN UINT64_C(2000000)
 
 void uiw_stay_doubt(struct uiw_stay *stay)
