@@ -10,7 +10,8 @@
 #define ACK_EVERY 8
 
 /*
- * Time without an acknowledgement before the limit is ignored; short for a peer without any so far.
+ * Time without an acknowledgement after which a sender ignores the limit; shorter for a peer that
+ * has never acknowledged.
  */
 #define PATIENCE_AT_FIRST_NS UINT64_C(200000000)
 #define PATIENCE_NS          UINT64_C(1000000000)

@@ -174,7 +174,7 @@ static bool is_about_attempt(const struct ofa_qp *qp, const struct ofa_greeting 
            question->nonce == qp->link.nonce && question->from_number == qp->attr.dest_qp_num;
 }
 
-/* The peer is in RTS, and this end has to connect, which may never come to RTS itself. */
+/* The peer is in RTS and asks this end to connect, even if this end never enters RTS. */
 static void take_knock_locked(struct ofa_qp *qp, const struct ofa_early *knock)
 {
     int state = atomic_load_explicit(&qp->state, memory_order_relaxed);

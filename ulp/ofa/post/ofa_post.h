@@ -68,7 +68,7 @@ int ofa_segments(struct ofa_context *context, const struct ibv_sge *sge, int cou
 #define OFA_UNUSUAL_WRITE (OFA_UNUSUAL_READ & ~(OFA_UNRELIABLE | IBV_SEND_INLINE))
 #define OFA_UNUSUAL_SEND  (OFA_UNUSUAL_WRITE & ~(uint32_t)IBV_SEND_SOLICITED)
 
-/* Converts those flags to IT-API. */
+/* Converts the flags of a usual request to IT-API. */
 static inline it_dto_flags_t ofa_dto_flags(uint32_t flags)
 {
     return (it_dto_flags_t)((flags & IBV_SEND_SIGNALED ? IT_COMPLETION_FLAG : 0) |

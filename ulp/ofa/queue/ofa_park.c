@@ -52,7 +52,7 @@ void ofa_park_end(struct ofa_qp *qp)
 }
 
 /*
- * Looks at the send CQ for a failed request that the program does not poll for: it flushed
+ * Looks at the send CQ for a failed request that the program does not poll for: it may flush
  * receives.
  */
 static void ask_for_failure(struct ofa_qp *qp)

@@ -124,7 +124,7 @@ static size_t most_receives(const struct udapl_ep *ep, const it_ep_attributes_t 
     return attr->max_recv_dtos;
 }
 
-/* Servers like dtest's publish their qualifier before they listen. Not supported by devices. */
+/* Makes attempts patient: servers like dtest's publish their qualifier before they listen. */
 static void make_patient(it_ep_handle_t ep)
 {
     struct itx_mpa_params params = {.size = sizeof(params)};

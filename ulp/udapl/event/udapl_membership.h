@@ -27,7 +27,7 @@ static inline void udapl_evd_taken(struct udapl_evd *evd)
 {
     if (__builtin_expect(atomic_load_explicit(&evd->told, memory_order_relaxed), 0)) {
         atomic_store_explicit(&evd->told, false, memory_order_relaxed);
-        (void)itx_evd_arm(evd->it, ITX_EVD_ARM_OFF); /* the EVD is good */
+        (void)itx_evd_arm(evd->it, ITX_EVD_ARM_OFF); /* cannot fail: a valid EVD */
     }
 }
 

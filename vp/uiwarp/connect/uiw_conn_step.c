@@ -191,7 +191,7 @@ static void conn_take(struct uiw_conn *conn, enum uiw_conn_event event)
         conn_enter(conn, next);
 }
 
-/* Returns true if trying the socket is no use: the Reply takes a round trip. */
+/* Returns true if the socket need not be tried yet: the Reply takes a round trip. */
 static bool conn_is_patient(const struct uiw_conn *conn)
 {
     return conn->state == UIW_CONN_WAIT_REPLY && conn->early_length == 0;

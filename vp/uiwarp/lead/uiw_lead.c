@@ -12,7 +12,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* Polls without the lead, during the same round of another leader, before a yield: some 30 us. */
+/* A thread without the lead yields after this many polls in one round of the leader: some 30 us. */
 #define LEAD_STAND_BY 1024u
 /* A yield that took this long means that another process needs the processor ... */
 #define LEAD_STOLEN_NS UINT64_C(100000)

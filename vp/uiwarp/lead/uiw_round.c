@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-/* One in so many rounds of a polling leader asks epoll; more do when a sender waits for room. */
+/* A polling leader asks epoll in one of this many rounds; more often if a sender waits for room. */
 #define ROUND_POLLS         32u
 #define ROUND_POLLS_BLOCKED 4u
 /* Rounds without data after which an active stream is left to epoll. */

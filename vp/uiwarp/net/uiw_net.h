@@ -13,7 +13,7 @@ struct uiw_net_local {
     char interface[IF_NAMESIZE];
     it_net_addr_t address;
     uint32_t scope;  /* IPv6 link-local: index of the interface; otherwise 0 */
-    unsigned prefix; /* leading bits that match: of an IPv4 loopback address its prefix, else all */
+    unsigned prefix; /* leading bits to compare: all, except for IPv4 loopback addresses */
     bool runs;       /* the interface has its link */
 };
 

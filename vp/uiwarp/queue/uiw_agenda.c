@@ -112,7 +112,7 @@ void uiw_agenda_run(struct uiw_agenda *agenda, uiw_agenda_match *match, const vo
         struct uiw_agenda_entry *entry = BASE_STACK_ITEM(taken, struct uiw_agenda_entry, link);
 
         taken = taken->next;
-        /* Turns the listed entry into one with a user more. */
+        /* Clears UIW_AGENDA_LISTED and adds this thread as a user. */
         (void)atomic_fetch_add(&entry->state, UIW_AGENDA_USER - UIW_AGENDA_LISTED);
         act(entry);
         (void)atomic_fetch_sub_explicit(&entry->state, UIW_AGENDA_USER, memory_order_release);

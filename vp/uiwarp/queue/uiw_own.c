@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Acknowledgements: of the peer for this side's requests, and of this side for its messages. */
+/* Acknowledgements: of this side's requests by the peer, and of the peer's messages. */
 #include "vp/uiwarp/queue/uiw_own.h"
 
 #include "vp/uiwarp/queue/uiw_sq.h"
@@ -94,8 +94,8 @@ bool uiw_own_oldest_locked(const struct uiw_ep *ep, uint32_t *index)
 /* ---------------------------------------------------------------- messages of the peer */
 
 /*
- * The acknowledgement is deferred until the program posts or polls. While the loop reads, no thread
- * may do that soon, so then the sender is kicked at the end of this turn.
+ * Counts messages. The acknowledgement is deferred until the program posts or polls. While the loop
+ * reads, the program may do neither soon, so the acknowledgement leaves at the end of this turn.
  */
 void uiw_own_took(struct uiw_ep *ep, uint64_t messages)
 {

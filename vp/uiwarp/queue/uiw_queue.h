@@ -88,7 +88,7 @@ static inline void uiw_queue_discard(struct uiw_queue *queue)
 }
 
 /*
- * Returns the slots in use: of requests that are not completed, and of completed ones whose event
+ * Returns how many slots are in use: by requests that are not completed, and by those whose event
  * has not been dequeued (rule P3). A lost event takes no slot.
  */
 static inline uint32_t uiw_queue_in_use(const struct uiw_queue *queue)

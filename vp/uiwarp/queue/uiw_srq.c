@@ -90,7 +90,7 @@ static bool srq_take(struct ual_srq *ual, struct uiw_rqe *to, bool *low)
     return taken;
 }
 
-/* Returns true if the soft watermark was crossed. The exchange raises each armed one only once. */
+/* Returns true if the soft watermark was crossed, once for each time it is armed. */
 static bool srq_is_high(struct uiw_ep *ep, uint32_t held)
 {
     uint32_t soft = atomic_load_explicit(&ep->limits.soft, memory_order_relaxed);

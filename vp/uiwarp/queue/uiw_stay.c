@@ -2,7 +2,7 @@
 #include "vp/uiwarp/queue/uiw_stay.h"
 
 #define STAY_TRUST 8u  /* from here on posts stay */
-#define STAY_SURE  16u /* the most there can be */
+#define STAY_SURE  16u /* the maximum */
 #define STAY_DOUBT 2u  /* lost by an answer that was not prompt */
 /*
  * A reaction faster than this is prompt. The IA's thread reads a short message, possibly on the

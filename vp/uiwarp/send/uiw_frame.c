@@ -72,7 +72,7 @@ void uiw_frame_sum_cut(const struct uiw_ep *ep, const struct uiw_batch *batch)
                             iw_crc_final(iw_crc_update(crc, frame_zeros, cut->pad)));
 }
 
-/* Inserts markers. Few peers want them, so this is simple: one FPDU per call, in buffers. */
+/* Inserts markers. Few peers want them, so this is simple: each call has one FPDU, in a buffer. */
 static bool frame_apply_markers(struct uiw_ep *ep, struct uiw_batch *batch, unsigned iov_first,
                                 struct uiw_fpdu *fpdu)
 {

@@ -128,7 +128,7 @@ struct uiw_fpdu {
 struct uiw_cut {
     unsigned iovs;   /* iovecs of the batch in the first call; 0: no FPDU is cut */
     uint32_t octets; /* octets of the first call */
-    uint32_t length; /* of the payload, the last iovec of the first call and the next one */
+    uint32_t length; /* of the payload: the last iovec of the first call, and the next one */
     uint32_t crc;    /* of the header before the payload */
     unsigned pad;
     uint8_t *trailer; /* the CRC is filled in between the calls */

@@ -152,9 +152,7 @@ static bool verdict_blame_unacknowledged(struct uiw_ep *ep, struct uiw_end *end)
     return end->has_failed_request;
 }
 
-/*
- * Blames the oldest request if no other is to blame and the peer acknowledges: it was not received.
- */
+/* If no request is to blame yet, blames the oldest one, which the peer has not acknowledged. */
 static void verdict_blame_transport(struct uiw_ep *ep, struct uiw_end *end)
 {
     if (!(ep->own.agreed & IW_OWN_ACKS) || end->has_failed_request)
