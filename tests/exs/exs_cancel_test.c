@@ -131,16 +131,19 @@ static void test_connect(bool by_time)
 static void test_limits(void)
 {
     const struct timeval soon = {0, 10000};
+    exs_pollfd_t readable;
     struct exs_pair pair;
     exs_event_t event;
     char got[100];
 
     exs_pair_open(&pair, SOCK_STREAM);
+    readable = (exs_pollfd_t){.exs_fd = pair.server, .exs_events = EXS_POLLIN};
     CHECK_STARTS(
         exs_setsockopt(pair.server, SOL_SOCKET, SO_ASYNC_RECV_TIMEOUT, &soon, sizeof(soon)));
     CHECK_STARTS(
         exs_setsockopt(pair.client, SOL_SOCKET, SO_ASYNC_SEND_TIMEOUT, &soon, sizeof(soon)));
     CHECK_RESULT(7, exs_write(pair.client, "1234567", 7));
+    CHECK_RESULT(1, exs_poll(&readable, 1, EXS_BLOCK, NULL, EXS_QHANDLE_INVALID, NULL));
     /* With MSG_WAITALL: what there was is told. */
     CHECK_STARTS(exs_recv(pair.server, got, sizeof(got), MSG_WAITALL, queue, got, N));
     event = exs_kit_expect(queue, EXS_EVT_RECVTIMEOUT, ETIMEDOUT);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "adapter/exs_lead.h"
 
+#include "adapter/exs_thread.h"
+
 #include <errno.h>
 #include <itx_api.h>
 #include <pthread.h>
-#include <signal.h>
 #include <time.h>
 
 #ifdef __SANITIZE_ADDRESS__
@@ -389,24 +390,16 @@ static void *serve(void *unused)
     return NULL;
 }
 
-/* The thread blocks all signals, so that signals to the process go to the program's threads. */
 int exs_lead_start(it_evd_handle_t all, it_evd_handle_t kicks)
 {
-    sigset_t every;
-    sigset_t before;
     int error;
 
     aevd = all;
     kick_evd = kicks;
     (void)sem_init(&service_wake, 0, 0);
-    (void)sigfillset(&every);
-    (void)pthread_sigmask(SIG_SETMASK, &every, &before);
     atomic_store(&leader, NOBODY);
-    error = pthread_create(&service, NULL, serve, NULL);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error == 0)
-        (void)pthread_detach(service);
-    else
+    error = exs_thread_start(&service, serve, NULL);
+    if (error != 0)
         atomic_store(&leader, CLOSED);
     return error;
 }

@@ -8,13 +8,13 @@
  */
 #include "api/exs_file.h"
 
+#include "adapter/exs_thread.h"
 #include "api/exs_file_parts.h"
 #include "api/exs_transfer_calls.h"
 #include "transfer/exs_transfer.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -312,24 +312,12 @@ static void *read_there(void *argument)
     return NULL;
 }
 
-/*
- * Starts a thread for the call. It blocks all signals: those of the process are for the program's
- * threads.
- */
+/* Starts a thread for the call. */
 static void start_thread(struct exs_file *file)
 {
-    sigset_t all;
-    sigset_t before;
-    pthread_t thread;
-    int error;
+    int error = exs_thread_start(NULL, read_there, file);
 
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&thread, NULL, read_there, file);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error == 0)
-        (void)pthread_detach(thread);
-    else
+    if (error != 0)
         leave(file, error);
 }
 

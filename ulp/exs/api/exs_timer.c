@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "api/exs_timer.h"
 
+#include "adapter/exs_thread.h"
 #include "queue/exs_wait.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stddef.h>
 #include <time.h>
 
@@ -51,27 +51,17 @@ static void *thread_main(void *unused)
     return NULL;
 }
 
-/* The thread blocks all signals: those of the process are for the program's threads. */
 static int run_locked(void)
 {
     pthread_condattr_t clock;
-    sigset_t all;
-    sigset_t before;
-    pthread_t thread;
     int error;
 
     (void)pthread_condattr_init(&clock);
     (void)pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
     (void)pthread_cond_init(&changed, &clock);
     (void)pthread_condattr_destroy(&clock);
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&thread, NULL, thread_main, NULL);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error == 0) {
-        (void)pthread_detach(thread);
-        running = true;
-    }
+    error = exs_thread_start(NULL, thread_main, NULL);
+    running = error == 0;
     return error;
 }
 

@@ -66,6 +66,7 @@ static void on_established(struct exs_socket *socket, const it_event_t *event, s
         return;
     }
     connection->live = true;
+    connection->established = true;
     socket->state = EXS_STATE_CONNECTED;
     if (connection->element) {
         later->accepted = connection->accepted;

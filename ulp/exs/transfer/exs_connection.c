@@ -2,6 +2,8 @@
 /* Creating and freeing connections. */
 #include "transfer/exs_connection.h"
 
+#include "adapter/exs_thread.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,6 +91,20 @@ static void ask(struct exs_errand *errand)
     exs_socket_leave(socket);
 }
 
+static void *free_connection(void *argument)
+{
+    struct exs_connection *connection = argument;
+    struct exs_socket *socket = connection->socket;
+
+    exs_connection_free(connection);
+    exs_socket_put(socket);
+    return NULL;
+}
+
+/*
+ * A device keeps the endpoint of an attempt that was given up until the peer has answered, and a
+ * peer may take its time: a thread waits for it, so that the leader does not.
+ */
 static void reap(struct exs_errand *over)
 {
     struct exs_connection *connection =
@@ -99,8 +115,8 @@ static void reap(struct exs_errand *over)
     if (socket->connection == connection)
         socket->connection = NULL;
     (void)pthread_mutex_unlock(&socket->lock);
-    exs_connection_free(connection);
-    exs_socket_put(socket);
+    if (connection->established || exs_thread_start(NULL, free_connection, connection) != 0)
+        (void)free_connection(connection);
 }
 
 int exs_connection_new(struct exs_socket *socket,

@@ -52,9 +52,10 @@ struct exs_connection {
                      bool retry);
     it_evd_handle_t evd;
     it_ep_handle_t ep;
-    bool live;    /* established and not ended */
-    bool failed;  /* its end has been requested */
-    bool got_end; /* FIN or CLOSE has arrived */
+    bool live;        /* established and not ended */
+    bool established; /* it was live once */
+    bool failed;      /* its end has been requested */
+    bool got_end;     /* FIN or CLOSE has arrived */
     bool got_close;
     bool sent_close;
     bool got_closed;
