@@ -270,7 +270,7 @@ void ofa_hand_knocked(struct ofa_context *context, const struct ofa_knock_answer
     ofa_early_reject(&rejected);
 }
 
-/* Takes a request that may be the peer's; if there is none, waits for it. */
+/* Takes a request that may be the peer's. If there is none, the link waits for one. */
 static bool await(struct ofa_qp *qp)
 {
     struct ofa_early early;

@@ -93,8 +93,9 @@ void uiw_handover_close(struct ual_ia *ia); /* also after a failed open */
 /* Called when no consumer will lead next. The loop watches at once, not at its next tick. */
 void uiw_handover_at_once(struct ual_ia *ia);
 
-/* ---- uiw_stay_here.c: follows the order for a post; heard: FPDUs received before it left ---- */
+/* ---- uiw_stay_here.c: the posting thread reads the answer ---- */
 
+/* Follows the order for a post. heard: the number of FPDUs received before the post left. */
 void uiw_stay_here(struct ual_ep *ual, uint64_t heard, enum uiw_stay_order order);
 
 /* ---- uiw_lead_abroad.c: a consumer leads while it sleeps in its own poll ---- */

@@ -4,8 +4,8 @@
 /* A message that arrives within this time causes no pauses. */
 #define PAUSE_SHORT_NS UINT64_C(20000)
 /*
- * A pause is this part of the time since the message began to arrive. At most it is the time in
- * which 1.6 GB/s fill the staging buffer.
+ * A pause is this part of the time since the message began to arrive. It is at most the time in
+ * which data at 1.6 GB/s fill the staging buffer.
  */
 #define PAUSE_PART   4u
 #define PAUSE_MAX_NS UINT64_C(40000)

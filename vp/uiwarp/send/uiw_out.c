@@ -101,7 +101,7 @@ static bool out_retry_later(int error)
     return error == EAGAIN || error == EWOULDBLOCK || error == ENOBUFS || error == ENOMEM;
 }
 
-/* The reader finds these errors, too. After any other one the stream itself may still work. */
+/* The reader finds these errors, too. After any other error the stream itself may still work. */
 static bool out_is_end_of_stream(int error)
 {
     return error == EPIPE || error == ECONNRESET || error == ECONNABORTED || error == ENOTCONN ||

@@ -220,8 +220,8 @@ static size_t request_encode_send(const struct uiw_ep *ep, const struct uiw_sqe 
 }
 
 /*
- * Returns true if this FPDU is sent in two calls. A large one is, if its message is alone and the
- * peer seems to wait for it, since it has sent something after the last such message.
+ * Returns true if this FPDU is sent in two calls. A large one is cut if its message is alone and
+ * the peer seems to wait for it: the peer has sent an FPDU since the last such message.
  */
 static bool request_goes_in_parts(struct uiw_ep *ep, const struct uiw_batch *batch,
                                   const struct uiw_sqe *sqe, uint32_t length, uint32_t left)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Builds the FPDUs of responses. The source of a Read may change at any time. With CRC its octets
- * are therefore copied once, and the copy is summed, which no other thread writes. Short payload is
- * always copied.
+ * are therefore copied once, and the CRC is computed over the copy, which no other thread changes.
+ * Short payload is always copied.
  */
 
 #include "tdi/iwarp/iw_crc.h"

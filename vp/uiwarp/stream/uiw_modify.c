@@ -142,7 +142,7 @@ void uiw_ep_proceed(struct ual_ep *ual, it_ep_param_mask_t changed)
     uiw_token_drop(ep);
     if (changed & IT_EP_PARAM_SOFT_HI_WATERMARK)
         uiw_srq_check_high(ep);
-    /* A thread that found the token taken relies on this call; and more Reads may be sent. */
+    /* Sends for threads that found the token taken, and Reads that a higher ORD allows. */
     uiw_drive_send(ual, true);
     uiw_reader_drop(ep);
 }
