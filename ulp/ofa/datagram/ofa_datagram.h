@@ -16,7 +16,7 @@ int ofa_datagram_add_port(struct ofa_context *context, uint16_t port);
 /* Called before the context is closed. No thread uses the ports afterwards. */
 void ofa_datagram_close_ports(struct ofa_context *context);
 
-/* Opens the queues of a queue pair, whose number has such a port. Returns 0 or errno. */
+/* Opens the queues of a queue pair whose number belongs to a bound port. Returns 0 or errno. */
 int ofa_datagram_open(struct ofa_qp *qp);
 
 /* Drops all posted work without completions. Returns 0. */

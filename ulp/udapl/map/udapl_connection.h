@@ -38,11 +38,11 @@ it_conn_qual_t udapl_active_qual(DAT_CONN_QUAL conn_qual);
 DAT_CONN_QUAL udapl_conn_qual_of(const it_conn_qual_t *qual);
 DAT_PORT_QUAL udapl_port_qual_of(const it_conn_qual_t *qual);
 
-/* Returns false if neither IPv4 nor IPv6. IPv4-mapped addresses become IPv4. */
+/* Returns false if the address is neither IPv4 nor IPv6. IPv4-mapped addresses become IPv4. */
 bool udapl_address_of(const struct sockaddr *from, it_net_addr_t *to);
 /* Fills a zeroed sockaddr. GIDs are IPv6 or IPv4-mapped addresses. */
 void udapl_sockaddr_of(const it_net_addr_t *from, DAT_PORT_QUAL port, struct sockaddr_storage *to);
-/* Returns 0 if neither IPv4 nor IPv6. */
+/* Returns 0 if the address is neither IPv4 nor IPv6. */
 DAT_PORT_QUAL udapl_port_of(const struct sockaddr_storage *address);
 
 /* Converts a timeout to the microseconds of it_path_t. */

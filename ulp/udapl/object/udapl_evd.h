@@ -22,7 +22,7 @@ struct udapl_evd {
     _Atomic(bool) ended;  /* the consumer has the event that the IA has failed */
     pthread_mutex_t lock; /* guards what follows, and the membership of .it in an AEVD */
     bool disabled;
-    it_evd_handle_t aevd;    /* has .it as a member, or NULL */
+    it_evd_handle_t aevd;    /* the AEVD of which .it is a member, or NULL */
     struct udapl_ia *joined; /* other IAs that send their errors here: udapl_join.c */
 };
 

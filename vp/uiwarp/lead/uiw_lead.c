@@ -14,9 +14,9 @@
 
 /* A thread without the lead yields after this many polls in one round of the leader: some 30 us. */
 #define LEAD_STAND_BY 1024u
-/* A yield that took this long means that another process needs the processor ... */
+/* A yield that took this long means that another process needs the processor. */
 #define LEAD_STOLEN_NS UINT64_C(100000)
-/* ... and this many short sleeps go by before this thread polls again. */
+/* Then waits do not poll until this many short sleeps have passed. */
 #define LEAD_SPIN_PAUSE  1000u
 #define LEAD_SPIN_MAX_NS UINT64_C(50000)
 #define LEAD_SPIN_MIN_NS UINT64_C(2000)

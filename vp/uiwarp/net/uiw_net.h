@@ -43,8 +43,9 @@ struct uiw_net_text {
 struct uiw_net_text uiw_net_text(const struct sockaddr_storage *address);
 
 /*
- * Gets the scope of a link-local address on an interface ("": of an address of this host); 0 if
- * none is needed or known. Fails with IT_ERR_RESOURCES.
+ * Gets the scope ID of a link-local address on the named interface. With the name "", finds the
+ * interface that has this address. *scope is 0 if none is needed or known. Fails with
+ * IT_ERR_RESOURCES.
  */
 it_status_t uiw_net_scope(const char *interface, const it_net_addr_t *address, uint32_t *scope);
 

@@ -12,8 +12,8 @@ struct uiw_silence_entry {
     struct base_link link; /* guarded by progress.lock, like the next two */
     uint64_t due_ns;
     bool listed;
-    uint64_t look_ns;         /* loop: interval between looks whether the Reply is acknowledged */
-    uint64_t acknowledged_ns; /* loop: when a look found that; 0: not yet */
+    uint64_t look_ns;         /* loop: the interval of checking for the Reply's TCP ACK */
+    uint64_t acknowledged_ns; /* loop: when a check first found the ACK; 0: not yet */
 };
 
 struct uiw_later {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "vp/uiwarp/queue/uiw_pacing.h"
 
-/* Posts less than this apart make a burst: a microsecond or two ... */
+/* Posts less than this apart, a microsecond or two, make a burst. */
 #define PACING_GAP UINT64_C(4000)
-/* ... which a pause this long may end. Sends and polls between two posts take less. */
+/* A gap this long is a pause and may end the burst. Sends and polls between posts take less. */
 #define PACING_KEEP UINT64_C(100000)
-/* A pause this long always ends it. A thread that fills many EPs in turn is back sooner. */
+/* This gap always ends the burst. A thread that fills many EPs in turn returns to each sooner. */
 #define PACING_PAUSE_MAX UINT64_C(4000000)
 
-/* The first posts of a burst leave one by one. Later ones may wait ... */
+/* This many posts of a burst leave one by one. */
 #define PACING_EAGER 4u
-/* ... until this many requests or octets have gathered. */
+/* Later ones are deferred until this many requests or octets have gathered. */
 #define PACING_REQUESTS 64u
 #define PACING_OCTETS   UINT64_C(262144)
 

@@ -17,8 +17,8 @@ struct uiw_pacing {
     uint64_t heard;             /* FPDUs received before the last post */
     bool paused;                /* the last post followed a pause */
     uint64_t pause;             /* shorter pauses belong to the burst */
-    unsigned requests;          /* deferred since the last post that was not */
-    uint64_t octets;
+    unsigned requests;          /* number of deferred requests */
+    uint64_t octets;            /* in them */
 };
 
 /*

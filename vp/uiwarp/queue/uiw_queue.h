@@ -27,8 +27,8 @@ struct uiw_sqe {
     uint8_t flags;   /* it_dto_flags_t */
     bool started;    /* sender: has its MSN, and a Read its ORQ entry; a link was executed */
     uint8_t done;    /* locked: enum uiw_done */
-    bool to_windows; /* of a Read: the segments name windows ... */
-    bool resolved;   /* sender: ... which were looked up at its start */
+    bool to_windows; /* of a Read: its segments name windows */
+    bool resolved;   /* sender: the windows were looked up at the start of the Read */
     bool has_immediate;
     bool bad_key; /* the key has more bits than an STag: no peer has it */
     uint8_t segment_count;

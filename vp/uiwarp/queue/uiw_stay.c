@@ -6,10 +6,10 @@
 #define STAY_DOUBT 2u  /* lost by an answer that was not prompt */
 /*
  * A reaction faster than this is prompt. The IA's thread reads a short message, possibly on the
- * processor of the program, and the program answers: four to twenty microseconds ...
+ * processor of the program, and the program answers: four to twenty microseconds.
  */
 #define STAY_PROMPT UINT64_C(20000)
-/* ... An answer of the peer is prompt within this time, even if IAs' threads must be woken. */
+/* A peer's answer within this time is prompt. It suffices even if threads of IAs must be woken. */
 #define STAY_ANSWER UINT64_C(200000)
 /* Longer times are ignored: another process had the processor. */
 #define STAY_STOLEN UINT64_C(2000000)

@@ -88,7 +88,8 @@ static void silence_nudge(struct ual_ep *ual)
     base_log(BASE_LOG_INFO, "ep %p: peer silent since the ready-to-receive message, once more",
              (void *)ual);
     /*
-     * A peer with this library must not count it as a message: sends it an acknowledgement of none.
+     * A peer with this library must not count the nudge as a message. So it gets an acknowledgement
+     * that acknowledges nothing.
      */
     if (ep->own.wanted)
         length = iw_encode_tagged(fpdu, IW_OP_WRITE, true, IW_OWN_STAG, uiw_own_tell_limit(ep), 0);
@@ -110,7 +111,8 @@ static uint64_t silence_round_trip_ns(int fd)
 }
 
 /*
- * Returns true if the peer sends, since its first FPDU releases the posts, or the stream is over.
+ * Returns true if the peer has sent something, or the stream has ended. The peer's first FPDU
+ * releases the posts anyway.
  */
 static bool silence_is_over(const struct uiw_ep *ep)
 {
