@@ -279,7 +279,7 @@ static bool accept_reject(struct uiw_conn *conn)
     return true;
 }
 
-/* Establishes without private data: the request event had it. */
+/* The event of the established connection has no private data: the request event had it. */
 static bool accept_establish(struct uiw_conn *conn)
 {
     uiw_conn_establish(conn, &conn->mpa.result, NULL, 0);
