@@ -38,7 +38,7 @@ static void calls_add(struct calls *calls, void (*call)(void))
     CHECK_FAIL("no room for another call");
 }
 
-/* Each is taken out first: one that fails itself is not called again. */
+/* Removes each call before making it, so that a call that fails itself is not made again. */
 static void calls_make(struct calls *calls)
 {
     for (size_t i = 0; i < sizeof(calls->call) / sizeof(calls->call[0]); i++) {

@@ -21,13 +21,18 @@ void check_note(const char *file, int line, const char *format, ...)
 /* Ends the process with status 1 if an EXPECT_ failed. */
 void check_done(void);
 
-/* Called once when the test ends: by a failed check, and by exit(). At most 8 of either kind, each
- * kept once; those for failure come first. */
+/*
+ * Registers a call for the end of the test: a failed check or exit() makes it, once. There is room
+ * for 8 calls of this kind and 8 of the next; those of the next kind are made first.
+ */
 void check_at_end(void (*call)(void));
-/* Called once when a failed check ends the test. */
+/* Registers a call that is made once, when a failed check ends the test. */
 void check_at_failure(void (*call)(void));
 
-/* What later messages are about (e.g. the row of a table); NULL ends that. Not copied. */
+/*
+ * Names the subject of later messages (e.g. the row of a table). NULL removes it. The text is not
+ * copied.
+ */
 void check_context(const char *text);
 
 bool check_status(const char *file, int line, const char *call, it_status_t want, it_status_t got);

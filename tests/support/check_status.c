@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The one check that needs the library: apart, so that programs without it can use the others. */
+/*
+ * The one check that needs the library. It has a file of its own so that programs without the
+ * library can use the other checks.
+ */
 #include "support/check.h"
 
 bool check_status(const char *file, int line, const char *call, it_status_t want, it_status_t got)

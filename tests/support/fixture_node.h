@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The node of each test of a file: Test(suite, name, .init = node_init, .fini = node_fini). */
+/* Gives each test of a file a node: Test(suite, name, .init = node_init, .fini = node_fini). */
 #ifndef ITAPI_TESTS_SUPPORT_FIXTURE_NODE_H
 #define ITAPI_TESTS_SUPPORT_FIXTURE_NODE_H
 

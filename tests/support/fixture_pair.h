@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The pair of each test of a file: Test(suite, name, .init = pair_init, .fini = pair_fini). */
+/* Gives each test of a file a pair: Test(suite, name, .init = pair_init, .fini = pair_fini). */
 #ifndef ITAPI_TESTS_SUPPORT_FIXTURE_PAIR_H
 #define ITAPI_TESTS_SUPPORT_FIXTURE_PAIR_H
 

@@ -174,9 +174,9 @@ void fx_buf_free(struct fx_buf *buf)
     memset(buf, 0, sizeof(*buf));
 }
 
-/* Buffers that belong to nodes. */
+/* Buffers that fx_node_close frees with their node. */
 static struct {
-    it_ia_handle_t ia; /* NULL: the place is free */
+    it_ia_handle_t ia; /* NULL: the entry is free */
     struct fx_buf buf;
 } owned[32];
 
@@ -713,7 +713,7 @@ size_t fx_fd_count_of(int process)
 
 size_t fx_fd_count(void)
 {
-    return fx_fd_count_of((int)getpid()) - 1; /* the one of the folder itself */
+    return fx_fd_count_of((int)getpid()) - 1; /* less the descriptor of the folder */
 }
 
 void fx_fd_settle(size_t count)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Byte strings and frames of raw_peer.h. */
+/* Implements the byte strings and frames of raw_peer.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,7 +98,10 @@ uint64_t raw_be64(const unsigned char *data)
     return (uint64_t)raw_be32(data) << 32 | raw_be32(data + 4);
 }
 
-/* Four bits at a time: small enough to be read, fast enough for megabytes. */
+/*
+ * The table works on four bits at a time: it is short enough to check by eye and fast enough for
+ * megabytes.
+ */
 uint32_t raw_crc32c(uint32_t crc, const void *data, size_t len)
 {
     static const uint32_t nibbles[16] = {

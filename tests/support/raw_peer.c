@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The peer of raw_peer.h. */
+/* Implements the peer of raw_peer.h. */
 #include "support/raw_peer.h"
 
 #include <arpa/inet.h>
@@ -19,7 +19,7 @@
 
 #define PATIENCE_MS  time_limit_ms(20000)
 #define MARKER_EVERY 512u
-#define UNCHOSEN     10000u /* ports below have well-known users */
+#define UNCHOSEN     10000u /* ports below are registered for services */
 
 const char *raw_result_name(enum raw_result result)
 {
@@ -50,7 +50,10 @@ static void adopt(struct raw_peer *peer, int fd)
     CHECK(setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) == 0);
 }
 
-/* A port that the kernel never chooses, in network byte order. 0 if it chooses from all of them. */
+/*
+ * Returns a port outside the kernel's range of ephemeral ports, in network byte order. Returns 0 if
+ * the range covers all ports.
+ */
 static uint16_t unchosen_port(void)
 {
     FILE *file = fopen("/proc/sys/net/ipv4/ip_local_port_range", "r");
@@ -66,8 +69,8 @@ static uint16_t unchosen_port(void)
 }
 
 /*
- * The kernel may give the port of a socket with SO_REUSEADDR that does not listen to another one
- * that asks for any. So this port is not one of those it chooses from.
+ * The kernel may assign the port of a socket with SO_REUSEADDR that does not listen to another
+ * socket that asks for any port. Therefore this port lies outside the range of ephemeral ports.
  */
 int raw_keep_port(uint16_t *port)
 {
@@ -265,7 +268,7 @@ enum raw_result raw_receive_mpa(struct raw_peer *peer, struct raw_mpa_frame *fra
     return RAW_OK;
 }
 
-/* One FPDU on its way in. */
+/* An FPDU that is being received. */
 struct incoming {
     uint64_t fpdu; /* stream position of its ULPDU_Length */
     uint32_t crc;
@@ -289,7 +292,7 @@ static enum raw_result take_marker(struct raw_peer *peer, struct incoming *in, b
     return RAW_OK;
 }
 
-/* Octets of the FPDU with the markers between them removed. */
+/* Reads octets of the FPDU and removes the markers between them. */
 static enum raw_result take(struct raw_peer *peer, struct incoming *in, unsigned char *data,
                             size_t len)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * raw_peer.h - an iWARP peer on a plain TCP socket that does nothing by itself: every octet it
- * sends is chosen by the test, and what it receives is taken apart and judged by code that shares
- * nothing with the library. MPA startup frames, FPDUs with CRC32c and markers, DDP and RDMAP
- * headers, Terminate.
+ * raw_peer.h - an iWARP peer on a plain TCP socket. It does nothing by itself: the test chooses
+ * every octet that it sends. Code that shares nothing with the library parses and checks what it
+ * receives: MPA startup frames, FPDUs with CRC32c and markers, DDP and RDMAP headers, Terminate.
  *
- * Calls that cannot fail for a reason of interest end the test; receiving returns what happened.
+ * Calls whose failure no test is interested in end the test. Receiving returns what happened.
  */
 #ifndef ITAPI_TESTS_SUPPORT_RAW_PEER_H
 #define ITAPI_TESTS_SUPPORT_RAW_PEER_H
@@ -22,7 +21,7 @@ struct raw_bytes {
     size_t room;
 };
 
-/* An empty one, which is freed at the end of its block. */
+/* Declares an empty byte string, which is freed at the end of its block. */
 #define RAW_BYTES(name) struct raw_bytes name __attribute__((cleanup(raw_free))) = {0}
 
 void raw_add(struct raw_bytes *bytes, const void *data, size_t len);
@@ -31,7 +30,7 @@ void raw_add_be16(struct raw_bytes *bytes, unsigned value);
 void raw_add_be32(struct raw_bytes *bytes, uint32_t value);
 void raw_add_be64(struct raw_bytes *bytes, uint64_t value);
 void raw_add_fill(struct raw_bytes *bytes, unsigned char value, size_t len);
-/* Hexadecimal digits; blanks are skipped. */
+/* Appends hexadecimal digits; blanks are skipped. */
 void raw_add_hex(struct raw_bytes *bytes, const char *hex);
 void raw_reset(struct raw_bytes *bytes);
 void raw_free(struct raw_bytes *bytes);
@@ -71,26 +70,29 @@ enum raw_op {
 #define RAW_ENH_C 0x00008000u /* RTR: zero-length Write */
 #define RAW_ENH_D 0x00004000u /* RTR: zero-length Read */
 
-/* A startup frame; pd is the whole private data, the enhanced word included. */
+/* Writes a startup frame. pd is all of the private data, including the enhanced word. */
 void raw_mpa(struct raw_bytes *out, bool reply, unsigned flags, unsigned revision, const void *pd,
              size_t pd_len);
-/* The usual one: revision 1, or 2 with S and this enhanced word, no other private data. */
+/*
+ * Write the usual frame without private data: of revision 1, or of revision 2 with S and this
+ * enhanced word.
+ */
 void raw_mpa1(struct raw_bytes *out, bool reply, unsigned flags);
 void raw_mpa2(struct raw_bytes *out, bool reply, unsigned flags, uint32_t word);
 
-/* One FPDU around a ULPDU: length, padding, CRC (zero when there is none). */
+/* Writes one FPDU around a ULPDU: length, padding, CRC (zero if crc is false). */
 void raw_fpdu(struct raw_bytes *out, const struct raw_bytes *ulpdu, bool crc);
-/* The same as a sender with markers writes it; *position is that of the stream. */
+/* Writes the FPDU as a sender with markers does. *position is the position in the stream. */
 void raw_fpdu_marked(struct raw_bytes *out, const struct raw_bytes *ulpdu, uint64_t *position);
 
-/* ULPDUs, written to an empty string. */
+/* Write ULPDUs to an empty string. */
 void raw_untagged(struct raw_bytes *out, enum raw_op op, uint32_t qn, uint32_t msn, uint32_t mo,
                   const void *payload, size_t len, bool last, uint32_t inv_stag);
 void raw_tagged(struct raw_bytes *out, enum raw_op op, uint32_t stag, uint64_t to,
                 const void *payload, size_t len, bool last);
 void raw_read_request(struct raw_bytes *out, uint32_t msn, uint32_t sink_stag, uint64_t sink_to,
                       uint32_t size, uint32_t source_stag, uint64_t source_to);
-/* Without segment length and copies of headers when there is no ddp. */
+/* Writes a Terminate. If ddp is NULL it has no segment length and no copies of headers. */
 void raw_terminate(struct raw_bytes *out, unsigned layer, unsigned type, unsigned code,
                    unsigned segment_len, const void *ddp, size_t ddp_len, const void *rdma,
                    size_t rdma_len);
@@ -102,13 +104,13 @@ enum raw_result {
     RAW_EOF,     /* FIN at a frame boundary */
     RAW_CUT,     /* FIN inside a frame */
     RAW_RESET,   /* RST */
-    RAW_TIMEOUT, /* nothing (or not all) within the time */
+    RAW_TIMEOUT, /* not all octets came within the time */
     RAW_BAD      /* malformed: peer->error says what */
 };
 
 struct raw_peer {
     int fd;
-    bool crc;          /* CRCs are in use: set by the test after the startup */
+    bool crc;          /* CRCs are in use; the test sets this after the startup */
     bool markers;      /* the other side must send markers */
     uint64_t received; /* octets of the FPDU stream, markers included */
     uint64_t markers_seen;
@@ -121,7 +123,7 @@ struct raw_mpa_frame {
     unsigned revision;
     unsigned char pd[512];
     size_t pd_len;
-    uint32_t word; /* the enhanced word, if S is set */
+    uint32_t word; /* the enhanced word if S is set */
 };
 
 struct raw_segment {
@@ -132,45 +134,47 @@ struct raw_segment {
     unsigned ddp_version;
     unsigned rdmap_version;
     unsigned op;
-    uint32_t stag; /* tagged: STag; untagged: the one to invalidate */
+    uint32_t stag; /* tagged: STag; untagged: the STag to invalidate */
     uint64_t to;
     uint32_t qn;
     uint32_t msn;
     uint32_t mo;
     const unsigned char *payload;
     size_t len;
-    uint32_t crc; /* the CRC field, right or wrong */
+    uint32_t crc; /* the CRC field as received */
 };
 
-/* A listening socket on 127.0.0.1; *port in network byte order. */
+/* Makes a listening socket on 127.0.0.1. *port is in network byte order. */
 int raw_listen(uint16_t *port);
 /*
- * A port at which nobody listens, and which the kernel gives to nobody else before the descriptor
- * is closed. Sockets that ask for it with SO_REUSEADDR get it: listen points, endpoints with
- * IT_EP_REUSEADDR.
+ * Reserves a port on which nobody listens. The kernel assigns it to no other socket until the
+ * descriptor is closed. Sockets that ask for this port with SO_REUSEADDR get it: listen points, and
+ * endpoints with IT_EP_REUSEADDR.
  */
 int raw_keep_port(uint16_t *port);
 void raw_accept(struct raw_peer *peer, int listener);
-/* The same within a time; false if nobody came. */
+/* Accepts within a time. Returns false if nobody has connected. */
 bool raw_accept_within(struct raw_peer *peer, int listener, int timeout_ms);
 void raw_connect(struct raw_peer *peer, uint16_t port);
-/* Two connected TCP sockets: ours as a peer, the other one as *fd. */
+/* Makes two connected TCP sockets: one for the peer, the other one as *fd. */
 void raw_socket_pair(struct raw_peer *peer, int *fd);
 void raw_close(struct raw_peer *peer);
 void raw_close_with_reset(struct raw_peer *peer);
-/* No more from this side (FIN); receiving goes on. */
+/* Sends FIN. The peer can still receive. */
 void raw_finish(struct raw_peer *peer);
 
-/* Sends all. False if the connection is gone (no signal is raised). */
+/* Sends all octets. Returns false if the connection is gone (no signal is raised). */
 bool raw_send(struct raw_peer *peer, const struct raw_bytes *bytes);
 bool raw_send_part(struct raw_peer *peer, const void *data, size_t len);
-/* Wraps the ULPDU into an FPDU, with CRC if the peer uses it. */
+/* Wraps the ULPDU into an FPDU, with a CRC if the peer uses CRCs, and sends it. */
 bool raw_send_ulpdu(struct raw_peer *peer, const struct raw_bytes *ulpdu);
 
-/* Exactly len octets, not one further; *got says how many came. */
+/* Receives exactly len octets and reads no further. *got is the number that came. */
 enum raw_result raw_receive(struct raw_peer *peer, void *data, size_t len, size_t *got);
 enum raw_result raw_receive_mpa(struct raw_peer *peer, struct raw_mpa_frame *frame);
-/* One FPDU: checks marker positions and pointers, CRC, padding, and takes the headers apart. */
+/*
+ * Receives one FPDU. Checks marker positions and pointers, CRC and padding, and parses the headers.
+ */
 enum raw_result raw_receive_fpdu(struct raw_peer *peer, struct raw_segment *segment);
 /* Reads and drops everything up to the end of the stream. */
 enum raw_result raw_drain(struct raw_peer *peer);

@@ -7,16 +7,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Connected, or -1 with errno. */
+/* Connects to the socket. Returns -1 with errno on failure. */
 int stats_connect(const char *path);
 /*
- * All up to the end of the stream, NUL-terminated and the caller's to free; NULL: nobody listens.
+ * Reads up to the end of the stream. Returns text that ends with NUL and that the caller frees, or
+ * NULL if nobody listens.
  */
 char *stats_read(const char *path);
 bool stats_is_whole(const char *text);
-/* The value of NAME in the first line from `text` on; fails the test if it is not there. */
+/* Returns the value of NAME in the first line from `text` on. Fails the test if it is missing. */
 uint64_t stats_value(const char *text, const char *name);
-/* The line that begins "KIND id=OBJECT", or NULL. */
+/* Returns the line that begins "KIND id=OBJECT", or NULL. */
 const char *stats_line(const char *text, const char *kind, const void *object);
 size_t stats_count(const char *text, const char *kind);
 

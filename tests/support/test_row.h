@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A row of a table of tests: a test of its own process, like any other, that is a single call. */
+/*
+ * Makes a row of a table a test. Like any test it runs in a process of its own; its body is one
+ * call.
+ */
 #ifndef ITAPI_TESTS_SUPPORT_TEST_ROW_H
 #define ITAPI_TESTS_SUPPORT_TEST_ROW_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * threads.h - the threads of this process, as the kernel knows them, and what signals they block.
- */
+/* threads.h - this process's threads as the kernel lists them, and the signals that they block. */
 #ifndef ITAPI_TESTS_SUPPORT_THREADS_H
 #define ITAPI_TESTS_SUPPORT_THREADS_H
 
@@ -17,18 +15,24 @@ struct threads {
 };
 
 struct threads threads_now(void);
-/* Waits until there are as many: pthread_join returns a moment before the thread leaves /proc. */
+/*
+ * Waits until there are this many threads: pthread_join returns shortly before the thread leaves
+ * /proc.
+ */
 void threads_await(size_t count);
-/* Those of `now` that are not among `before`. */
+/* Returns the threads of `now` that are not among `before`. */
 struct threads threads_since(const struct threads *before, const struct threads *now);
 
-/* Bit n-1: signal n is blocked in that thread. Fails the test when the thread is gone. */
+/*
+ * Returns a mask whose bit n-1 says that the thread blocks signal n. Fails the test if the thread
+ * is gone.
+ */
 uint64_t threads_blocked(int id);
 bool threads_blocks(int id, int signal);
 
 /*
- * Fails unless each of these threads lets the signals through that its own faults raise, and blocks
- * those that somebody may send to the process.
+ * Fails unless each thread unblocks the signals that its own faults raise, and blocks those that
+ * somebody may send to the process.
  */
 void threads_check_masks(const struct threads *threads);
 

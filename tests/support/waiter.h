@@ -18,16 +18,16 @@ struct waiter {
     size_t nmore;
 };
 
-/* Begins without waiting for it: more than one thread may be on its way to sleep. */
+/* Starts the thread and returns at once, so that several threads can be about to sleep. */
 void waiter_begin(struct waiter *waiter, it_evd_handle_t evd);
 /* Returns when the thread sleeps inside it_evd_wait. */
 void waiter_sleeps(struct waiter *waiter);
-/* Both. */
+/* Calls both. */
 void waiter_start(struct waiter *waiter, it_evd_handle_t evd);
 
-/* The wait returns this status. */
+/* Checks that the wait returns this status. */
 void waiter_ends(struct waiter *waiter, it_status_t status);
-/* The wait returns the completion with this cookie, and so many more are there. */
+/* Checks that the wait returns the completion with this cookie, and this nmore. */
 void waiter_returns(struct waiter *waiter, it_dto_cookie_t cookie, size_t nmore);
 
 #endif /* ITAPI_TESTS_SUPPORT_WAITER_H */

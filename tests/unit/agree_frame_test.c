@@ -54,7 +54,7 @@ Test(agree_frame, encodings)
             agree_frame_encode_key(terms.token, octets));
 }
 
-/* Exactly the octets, on the heap: a read past them is AddressSanitizer's to find. */
+/* Copies exactly these octets to the heap, so that AddressSanitizer finds a read past their end. */
 static enum agree_found find(const uint8_t *octets, size_t length, struct agree_frame *frame,
                              size_t *wanted)
 {
@@ -82,7 +82,7 @@ Test(agree_frame, terms_survive_at_the_largest)
     cr_assert_eq(memcmp(&frame.terms, &large, sizeof(large)), 0);
 }
 
-/* However much is there: what is wanted is more than that, and leads to the end of the frame. */
+/* For every cut, more octets are wanted than are there, but none beyond the end of the frame. */
 Test(agree_frame, cut_anywhere)
 {
     uint8_t octets[AGREE_OWN_MAX + 4] = {0};
@@ -155,7 +155,10 @@ Test(agree_frame, malformed)
     cr_assert(whole(MAGIC "01 05 0001 00").malformed);
     cr_assert(whole(MAGIC "01 01 0000").malformed);
     cr_assert(whole(MAGIC "01 07 000f 0102030405060708090a0b0c0d0e0f").malformed);
-    /* An octet of private data less and one more than said; no known family; length near 65535. */
+    /*
+     * An octet of private data less and one more than the length says; an unknown address family; a
+     * length near 65535.
+     */
     cr_assert(whole(MAGIC "01 01 0029 02 04 1234 0a4d0102000000000000000000000000"
                           "0102030405060708090a0b0c0d0e0f10 0002 0000 68")
                   .malformed);
@@ -168,7 +171,7 @@ Test(agree_frame, malformed)
                   .malformed);
 }
 
-/* Their ends can be found and their last frames understood. */
+/* The receiver finds the end of another version's frames and understands its last frames. */
 Test(agree_frame, other_versions)
 {
     struct agree_frame frame = whole(MAGIC "02 01 0003 010203");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two machines joined by a model of a stream and of a device, with a chance to fail at every step.
- * Whatever the order of things: both end, they agree on how, and of what the programs say
- * afterwards no octet is lost.
+ * Two machines joined by a model of a stream and of a device, each step of which may fail. Whatever
+ * the order of events: both machines end, they agree on the outcome, and no octet that the programs
+ * send afterwards is lost.
  */
 #include "tdi/agree/agree.h"
 #include "support/test_row.h"
@@ -14,20 +14,20 @@
 #define PIPE  4096u
 #define PLAIN "plain again"
 
-/* What may go wrong in a run. */
+/* The failures that may occur in a run. */
 struct faults {
     bool connection; /* listening, connecting */
     bool time;       /* one time limit of each side */
-    bool second;     /* also that for the last frames */
+    bool second;     /* one more time limit, for the last frames */
     bool stream;
 };
 
 struct side {
     struct agree agree;
-    uint8_t in[PIPE]; /* under way to it */
+    uint8_t in[PIPE]; /* in transit to this side */
     size_t in_length;
     unsigned expired;
-    bool listen, connect; /* ordered, to be carried out */
+    bool listen, connect; /* ordered and not carried out yet */
     bool over;
 };
 
@@ -38,8 +38,8 @@ struct model {
     bool cut;            /* the stream */
     bool requested;      /* a connection request is under way */
     bool accepted;       /* the responder has accepted */
-    bool told_i, told_r; /* that it is connected */
-    bool dropped;        /* by a side: the other one sees it */
+    bool told_i, told_r; /* this side has been told that it is connected */
+    bool dropped;        /* one side has dropped the connection, and the other sees it */
     uint8_t key_i[64], key_r[64];
 };
 
@@ -222,10 +222,10 @@ static bool expires(struct model *m, struct side *side)
 
     if (!m->faults.time || side->over || side->expired >= most || chance(m, 40) != 0)
         return false;
-    /* Its program has the stream back, and what comes then is for the program. */
+    /* The program owns the stream again, so later octets are for the program. */
     if (side->agree.state == AGREE_WAIT_OFFER)
         return false;
-    /* The first limit may fall into the last exchange, where it counts as the second. */
+    /* A limit that expires during the last exchange counts as the second limit. */
     if (!m->faults.second &&
         (side->agree.state == AGREE_WITHDRAW || side->agree.state == AGREE_CONFIRM ||
          side->agree.state == AGREE_DOUBT))
@@ -308,7 +308,7 @@ static enum agree_outcome run(uint64_t seed, struct faults faults)
         check_plain(&m, &m.initiator);
         check_plain(&m, &m.responder);
     }
-    if (m.initiator.agree.outcome == AGREE_CONVERTED) /* it is the responder who decides */
+    if (m.initiator.agree.outcome == AGREE_CONVERTED) /* the responder decides */
         cr_assert_eq(m.responder.agree.outcome, AGREE_CONVERTED);
     if (m.responder.agree.outcome == AGREE_CONVERTED)
         cr_assert(m.initiator.agree.outcome != AGREE_PLAIN || m.cut);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Each role against frames that the test writes. */
+/* Tests each role with frames that the test writes. */
 #include "tdi/agree/agree.h"
 
 #include <criterion/criterion.h>
@@ -18,9 +18,10 @@ static const struct agree_terms theirs = {.kind = AGREE_IWARP,
 
 struct side {
     struct agree agree;
-    uint8_t out[4 * AGREE_FRAME_MAX]; /* what it has said and the test has not looked at */
+    uint8_t
+        out[4 * AGREE_FRAME_MAX]; /* octets that this side has sent and the test has not taken */
     size_t out_length;
-    size_t fed; /* octets it was shown and has not taken */
+    size_t fed; /* octets that this side was given and has not taken */
     uint8_t in[4 * AGREE_FRAME_MAX];
 };
 
@@ -43,7 +44,7 @@ static void start(struct side *side, bool initiator)
     flush(side);
 }
 
-/* Octet by octet, as a socket would show them. */
+/* Feeds octet by octet, as a socket might deliver them. */
 static void feed(struct side *side, const uint8_t *octets, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
@@ -78,7 +79,7 @@ static void feed_end(struct side *side, enum agree_type type, enum agree_reason 
     feed(side, octets, agree_frame_encode_end(type, reason, octets));
 }
 
-/* The next frame it has said. */
+/* Takes the next frame that this side has sent. */
 static struct agree_frame said(struct side *side, enum agree_type type)
 {
     struct agree_frame frame;
@@ -223,7 +224,8 @@ Test(agree, wrong_keys_are_refused_and_the_right_one_is_good_once)
 
     start(&side, false);
     length = key_of(ours.token, key);
-    cr_assert(!agree_requested(&side.agree, key, length)); /* nobody has been told it yet */
+    cr_assert(
+        !agree_requested(&side.agree, key, length)); /* the key has not been sent to anybody yet */
     responder_answers(&side);
     for (size_t bit = 0; bit < 8 * (size_t)AGREE_KEY_FRAME; bit++) {
         key[bit / 8] ^= (uint8_t)(1u << bit % 8);
@@ -232,7 +234,7 @@ Test(agree, wrong_keys_are_refused_and_the_right_one_is_good_once)
     }
     for (size_t cut = 0; cut < AGREE_KEY_FRAME; cut++)
         cr_assert(!agree_requested(&side.agree, key, cut));
-    agree_connected(&side.agree, NULL, 0); /* not one of ours */
+    agree_connected(&side.agree, NULL, 0); /* the connection has no key */
     cr_assert(!side.agree.connected);
     cr_assert(agree_requested(&side.agree, key, AGREE_KEY_FRAME));
     cr_assert(!agree_requested(&side.agree, key, AGREE_KEY_FRAME));
@@ -265,7 +267,7 @@ static void refuses(const struct agree_terms *offer, enum agree_reason reason)
     said_last(&side, AGREE_REFUSE, reason);
     does(&side, AGREE_DO_DROP);
     does(&side, AGREE_DO_HURRY);
-    does(&side, AGREE_DO_NOTHING); /* not plain before the initiator has said its last word */
+    does(&side, AGREE_DO_NOTHING); /* not yet plain: the initiator's last frame is missing */
     feed_end(&side, AGREE_ABORT, AGREE_NO_REASON);
     over(&side, AGREE_PLAIN, reason, false);
 }
@@ -305,7 +307,7 @@ Test(agree, responder_cannot_listen)
     agree_give_up(&side.agree, AGREE_NO_RESOURCES);
     flush(&side);
     said_last(&side, AGREE_REFUSE, AGREE_NO_RESOURCES);
-    does(&side, AGREE_DO_DROP); /* and the order to listen is void */
+    does(&side, AGREE_DO_DROP); /* the order to listen no longer holds */
 }
 
 Test(agree, initiator_is_refused)
@@ -315,7 +317,8 @@ Test(agree, initiator_is_refused)
     start(&side, true);
     (void)said(&side, AGREE_OFFER);
     feed_end(&side, AGREE_REFUSE, AGREE_BAD_KIND);
-    said_last(&side, AGREE_ABORT, AGREE_NO_REASON); /* so that the responder knows its end */
+    said_last(&side, AGREE_ABORT,
+              AGREE_NO_REASON); /* its last frame tells the responder where the frames end */
     cr_assert(side.agree.refused);
     does(&side, AGREE_DO_DROP);
     does(&side, AGREE_DO_HURRY);
@@ -354,7 +357,7 @@ static void aborts(struct side *side, enum agree_reason reason)
     does(side, AGREE_DO_DROP);
     does(side, AGREE_DO_HURRY);
     does(side, AGREE_DO_NOTHING);
-    feed_empty(side, AGREE_READY); /* on its way meanwhile: skipped */
+    feed_empty(side, AGREE_READY); /* skipped: it was in transit */
     does(side, AGREE_DO_NOTHING);
     feed_end(side, AGREE_ABORT, AGREE_BAD_KIND);
     over(side, AGREE_PLAIN, reason, false);
@@ -424,7 +427,10 @@ Test(agree, peer_aborts)
     said_last(&side, AGREE_ABORT, AGREE_NO_REASON);
 }
 
-/* Not plain before the last frame is out: another program would write into it. */
+/*
+ * The outcome is not plain until the last frame has left: otherwise the program would write into
+ * it.
+ */
 Test(agree, last_frame_leaves_first)
 {
     struct side side;
@@ -456,7 +462,7 @@ Test(agree, responder_that_nobody_spoke_to_leaves_no_trace)
     struct side side;
 
     start(&side, false);
-    feed(&side, (const uint8_t *)"\xc7IT", 3); /* seen, not taken */
+    feed(&side, (const uint8_t *)"\xc7IT", 3); /* looked at, not taken */
     agree_expired(&side.agree);
     flush(&side);
     cr_assert(side.out_length == 0 && side.fed == 3);
@@ -501,7 +507,7 @@ static void doubts(struct side *side)
     agree_expired(&side->agree);
     flush(side);
     said_last(side, AGREE_ABORT, AGREE_TIMEOUT);
-    does(side, AGREE_DO_HURRY); /* and the connection stays */
+    does(side, AGREE_DO_HURRY); /* the connection stays */
     does(side, AGREE_DO_NOTHING);
 }
 
@@ -526,7 +532,10 @@ Test(agree, doubt)
     over(&side, AGREE_LOST, AGREE_TIMEOUT, false);
 }
 
-/* The responder may have committed, used the connection and closed it. */
+/*
+ * The responder may have committed, used the connection and closed it before the initiator reads
+ * COMMIT.
+ */
 Test(agree, end_of_the_connection_does_not_overtake_commit)
 {
     struct side side;
@@ -583,7 +592,7 @@ Test(agree, plain_octets_of_the_peer_are_not_taken)
         side.out_length = 0;
         cr_assert_eq(agree_feed(&side.agree, (const uint8_t *)"hello", 5), 0);
         flush(&side);
-        cr_assert_eq(side.out_length, 0); /* it would not understand */
+        cr_assert_eq(side.out_length, 0); /* the peer would not understand an answer */
         does(&side, AGREE_DO_DROP);
         over(&side, AGREE_PLAIN, AGREE_BAD_PROTOCOL, false);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* base_list against an array that does the same, and base_stack between threads. */
+/* Compares base_list with an array that does the same, and runs base_stack between threads. */
 #include "base/base_list.h"
 
 #include "support/check.h"
@@ -18,7 +18,7 @@ struct item {
     struct base_stack_link stacked;
 };
 
-/* The list as it should be. */
+/* What the list must contain. */
 struct model {
     struct item *items[ITEMS];
     size_t count;
@@ -48,7 +48,7 @@ static void model_remove(struct model *model, size_t at)
             (model->count - at) * sizeof(model->items[0]));
 }
 
-/* Both directions, and both ends. */
+/* Walks the list in both directions and checks both ends. */
 static void check_same(const struct base_list *list, const struct model *model)
 {
     const struct base_link *link = list->last;
@@ -130,7 +130,7 @@ Test(base_list, lets_items_go_under_way)
         if (item == &items[2])
             continue;
         base_list_remove(&list, &item->link);
-        memset(item, 0xa5, sizeof(*item)); /* as if it were freed */
+        memset(item, 0xa5, sizeof(*item)); /* the item counts as freed */
     }
     CHECK(list.first == &items[2].link && list.last == &items[2].link);
 }
@@ -177,7 +177,7 @@ struct pushed {
 };
 
 static struct base_stack shared;
-static _Atomic size_t told; /* pushes onto an empty stack */
+static _Atomic size_t told; /* number of pushes onto an empty stack */
 static struct pushed pushed[PUSHERS][PUSHES];
 
 static void *push_all(void *argument)
@@ -193,7 +193,8 @@ static void *push_all(void *argument)
 }
 
 /*
- * Each is taken once, in the order of its thread; and each stack that was taken was once announced.
+ * Each item is taken once, in the order of its thread's pushes. Each non-empty stack that was taken
+ * was announced once.
  */
 Test(base_stack, loses_nothing_between_threads)
 {

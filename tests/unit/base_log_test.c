@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Lines that a peer can trigger: so many a second, and the number of those that are missing. */
+/*
+ * Lines that a peer can trigger: so many a second are written, and the number of suppressed ones
+ * is.
+ */
 #include "base/base_log.h"
 
 #include "base/base_clock.h"
@@ -33,14 +36,14 @@ Test(base_log, a_second_has_its_lines)
     use_up(&limit, START);
     cr_assert_not(pass(&limit, START + BASE_NS_PER_S - 1, 0));
     cr_assert_not(pass(&limit, START + BASE_NS_PER_S - 1, 0));
-    /* The next one tells of the two, once. */
+    /* The next line reports the two suppressed ones, once. */
     cr_assert(pass(&limit, START + BASE_NS_PER_S, 2));
     use_up(&limit, START + BASE_NS_PER_S);
     cr_assert_not(pass(&limit, START + 2 * BASE_NS_PER_S - 1, 0));
     cr_assert(pass(&limit, START + 100 * BASE_NS_PER_S, 1));
 }
 
-/* Two threads read the clock in one order and come by in the other. */
+/* Two threads may read the clock in one order and reach the limit in the other. */
 Test(base_log, an_earlier_time_begins_no_second)
 {
     struct base_log_limit limit = {0};
@@ -55,7 +58,7 @@ static void say(unsigned number)
     base_log_limited(BASE_LOG_WARN, "line %u", number);
 }
 
-/* Each place counts its own; nothing is counted below the level. */
+/* Each place in the code has a limit of its own. Lines below the log level are not counted. */
 Test(base_log, lines_as_they_are_written)
 {
     char path[] = "/tmp/base_log_test.XXXXXX";

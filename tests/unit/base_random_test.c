@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Random numbers: those of the kernel and no others, many with one call, and none that somebody
- * else has. The kernel's part is played by a getrandom of this file, or passed on to the kernel.
+ * Random numbers come from the kernel only, many with one call, and no two users get the same one.
+ * This file's getrandom plays the kernel, or passes the call on to it.
  */
 #include "base/base_random.h"
 
@@ -19,9 +19,9 @@
 #define MANY 1000u
 
 static unsigned calls;
-static int refusal; /* errno; 0: numbers */
+static int refusal; /* errno of getrandom; 0: it returns numbers */
 static unsigned interruptions;
-static bool counting; /* numbers 1, 2, 3, ... instead of the kernel's */
+static bool counting; /* getrandom returns 1, 2, 3, ... instead of the kernel's numbers */
 static uint32_t counted;
 
 ssize_t getrandom(void *buffer, size_t length, unsigned flags)
@@ -57,7 +57,7 @@ static void draw(uint32_t *numbers, unsigned count)
         cr_assert(base_random32(&numbers[i]));
 }
 
-/* How many numbers are in both. Sorts them. */
+/* Returns how many numbers are in both arrays. Sorts them. */
 static unsigned common(uint32_t *one, uint32_t *other)
 {
     unsigned same = 0;
@@ -98,7 +98,10 @@ Test(base_random, interrupted)
     cr_assert_eq(calls, 4);
 }
 
-/* By a filter of system calls, say: no number is made up, and nothing is kept in mind. */
+/*
+ * A filter of system calls may refuse getrandom. Then no number is made up, and a later call
+ * succeeds.
+ */
 Test(base_random, refused)
 {
     static const int refusals[] = {ENOSYS, EPERM, EAGAIN, EFAULT};
@@ -113,7 +116,7 @@ Test(base_random, refused)
     cr_assert(base_random32(&number));
 }
 
-/* What the parent has fetched and not given out yet is not the child's. */
+/* Numbers that the parent has fetched and not given out yet are never given out by the child. */
 Test(base_random, fork)
 {
     uint32_t parents[MANY];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the IA's thread asks of the scheduler, as far as the kernel gives it to anybody. */
+/* Checks what the IA's thread asks of the scheduler, as far as this kernel grants it to anybody. */
 #include "base/base_slice.h"
 #include "unit/evd_fixture.h"
 
@@ -14,7 +14,7 @@
 
 #define SLICE_NS UINT64_C(200000)
 
-/* As the kernel has it: its header does not go together with sched.h. */
+/* The kernel's struct sched_attr: its header conflicts with sched.h. */
 struct attr {
     uint32_t size;
     uint32_t sched_policy;
@@ -149,7 +149,7 @@ static int find_loop(void)
     return found;
 }
 
-/* It asks before it takes its name. */
+/* The thread asks before it sets its name. */
 Test(base_slice, the_thread_of_an_ia_asks)
 {
     bool allowed = is_allowed_here();

@@ -44,7 +44,7 @@ Test(evd_aggregate, members_take_turns)
     cr_assert_eq(it_evd_dequeue(aevd, &event), IT_ERR_QUEUE_EMPTY);
 }
 
-/* *nmore is exactly how often the call can be repeated. */
+/* *nmore is the number of further calls that would succeed. */
 Test(evd_aggregate, nmore_counts_what_can_be_taken)
 {
     it_evd_handle_t aevd = fixture_aevd(&fixture, 0, NULL);
@@ -54,7 +54,7 @@ Test(evd_aggregate, nmore_counts_what_can_be_taken)
     for (uint64_t i = 0; i < 5; i++)
         (void)fixture_push_dto(dto, i, i == 1);
     cr_assert_eq(fixture_post(sw, 1), IT_SUCCESS);
-    /* Of the completions two: behind the second no notification event is left. */
+    /* Two of the completions count: no notification event follows the second. */
     for (size_t left = 3; left-- > 0;) {
         cr_assert_eq(poll_once(aevd), IT_SUCCESS);
         cr_assert_eq(nmore, left);
@@ -111,7 +111,7 @@ Test(evd_aggregate, waiters_are_woken_by_members)
     }
 }
 
-/* Several events of one member reach several waiters. */
+/* Several events of one member wake several waiters. */
 Test(evd_aggregate, one_member_serves_all_waiters)
 {
     it_evd_handle_t aevd = fixture_aevd(&fixture, 0, NULL);
@@ -186,7 +186,7 @@ Test(evd_aggregate, one_record_until_the_member_was_found_empty)
     assert_record(aevd, b);
     cr_assert_eq(poll_once(aevd), IT_ERR_TIMEOUT_EXPIRED);
 
-    /* More events, and dequeues that do not come to the end: no new record. */
+    /* More events, and dequeues that leave events, make no new record. */
     cr_assert_eq(it_evd_dequeue(a, &event), IT_SUCCESS);
     cr_assert_eq(it_evd_dequeue(a, &event), IT_SUCCESS);
     cr_assert_eq(fixture_post(a, 3), IT_SUCCESS);
@@ -226,12 +226,12 @@ static void many_members(unsigned flags)
 
     for (unsigned i = 0; i < MEMBERS; i++)
         members[i] = software_member(aevd);
-    /* Every third has two events. */
+    /* Every third member has two events. */
     for (uintptr_t i = 0; i < MEMBERS; i += 3) {
         cr_assert_eq(fixture_post(members[i], i), IT_SUCCESS);
         cr_assert_eq(fixture_post(members[i], i), IT_SUCCESS);
     }
-    /* Turn by turn: nobody is served twice before all have been once. */
+    /* Members take turns: none is served twice before each was served once. */
     for (unsigned i = 0; i < MEMBERS; i += 3) {
         cr_assert_eq(poll_once(aevd), IT_SUCCESS);
         if (flags & IT_EVD_DEQUEUE_NOTIFICATIONS) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* itx_evd_arm: one event is told of, each time, neither fewer nor more. */
+/* itx_evd_arm: each call makes exactly one later event be reported. */
 #include "evd/queue/evd.h"
 #include "unit/fixture_evd.h"
 
@@ -34,7 +34,7 @@ static void arm(it_evd_handle_t handle, itx_evd_arm_t what)
     cr_assert_eq(itx_evd_arm(handle, what), IT_SUCCESS);
 }
 
-/* The AEVD has this many records of the member. */
+/* Checks that the AEVD has this many records of the member, and no others. */
 static void told(it_evd_handle_t aevd, int fd, it_evd_handle_t member, unsigned times)
 {
     for (unsigned i = 0; i < times; i++) {
@@ -56,7 +56,7 @@ Test(evd_arm, descriptor_tells_of_the_next_event)
     push(handle, true);
     cr_assert(readable(fd));
     arm(handle, ITX_EVD_ARM_ANY);
-    cr_assert_not(readable(fd)); /* what is there already is not told of */
+    cr_assert_not(readable(fd)); /* events that are queued already are not reported */
     push(handle, false);
     cr_assert(readable(fd));
     push(handle, true);
@@ -68,7 +68,7 @@ Test(evd_arm, descriptor_tells_of_the_next_event)
     push(handle, false);
     cr_assert(readable(fd));
     arm(handle, ITX_EVD_ARM_OFF);
-    cr_assert_not(readable(fd)); /* no notification event */
+    cr_assert_not(readable(fd)); /* no notification event is queued */
     push(handle, true);
     cr_assert(readable(fd));
 }
@@ -107,13 +107,13 @@ Test(evd_arm, a_record_for_each_time_armed)
     push(one, false);
     push(two, true);
     told(aevd, fd, one, 1);
-    /* Armed again before the last one was taken: both are there. */
+    /* Armed again before the first record was taken: both records are there. */
     arm(one, ITX_EVD_ARM_ANY);
     push(one, false);
     arm(one, ITX_EVD_ARM_ANY);
     push(one, false);
     told(aevd, fd, one, 2);
-    /* Taking the events makes no difference, nor does an empty queue. */
+    /* Taking the events makes no difference to the record, nor does an empty queue. */
     arm(one, ITX_EVD_ARM_ANY);
     push(one, false);
     while (it_evd_dequeue(one, &event) == IT_SUCCESS) {
@@ -173,11 +173,12 @@ static void runs_are(unsigned count)
 {
     while (atomic_load(&runs) != count)
         sched_yield();
-    evd_loop_call(fixture.ia.loop, fixture_nothing, NULL); /* what was submitted has run */
+    evd_loop_call(fixture.ia.loop, fixture_nothing,
+                  NULL); /* waits until submitted tasks have run */
     cr_assert_eq(atomic_load(&runs), count);
 }
 
-/* Once for each time armed, whether its events are taken or not. */
+/* The callback runs once for each time armed, whether its events are taken or not. */
 Test(evd_arm, callback_runs_once)
 {
     it_evd_handle_t handle = fixture_evd(&fixture, IT_DTO_EVENT_STREAM, 16, 0, 0, NULL);
@@ -207,7 +208,7 @@ Test(evd_arm, callback_runs_once)
     cr_assert_eq(it_evd_callback_detach(handle), IT_SUCCESS);
 }
 
-/* While it is silent a thread may wait in the place of the callback. */
+/* While the EVD is not armed, a thread may wait in place of the callback. */
 Test(evd_arm, waits_beside_a_silent_callback)
 {
     it_evd_handle_t handle = fixture_evd(&fixture, IT_DTO_EVENT_STREAM, 16, 0, 0, NULL);
@@ -227,7 +228,7 @@ Test(evd_arm, waits_beside_a_silent_callback)
     cr_assert_eq(it_evd_callback_detach(handle), IT_SUCCESS);
 }
 
-/* A member that leaves its AEVD takes what is not told with it. */
+/* After ITX_EVD_ARM_OFF the EVD reports notification events as usual. */
 Test(evd_arm, back_to_the_usual)
 {
     int fd;
@@ -238,7 +239,7 @@ Test(evd_arm, back_to_the_usual)
     arm(one, ITX_EVD_ARM_ANY);
     push(one, true);
     arm(one, ITX_EVD_ARM_OFF);
-    told(aevd, fd, one, 1); /* it is ready */
+    told(aevd, fd, one, 1); /* the member is ready */
     cr_assert_eq(it_evd_dequeue(one, &event), IT_SUCCESS);
     cr_assert_eq(it_evd_dequeue(one, &event), IT_ERR_QUEUE_EMPTY);
     push(one, true);

@@ -68,7 +68,7 @@ Test(evd_batch, arguments)
     cr_assert_eq(itx_evd_wait_n(evd, 0, 1, events, &count, &nmore), IT_ERR_IA_CATASTROPHE);
 }
 
-/* The names of other implementations: with nothing there they succeed with nothing. */
+/* The calls with other implementations' names succeed with no events when the queue is empty. */
 Test(evd_batch, nothing_is_a_success_elsewhere)
 {
     it_evd_handle_t aevd = fixture_aevd(&fixture, 0, NULL);
@@ -113,7 +113,7 @@ Test(evd_batch, dequeues_in_order_what_fits)
     cr_assert_eq(count, 77);
 }
 
-/* As it_evd_dequeue does: neither the threshold nor notification counts. */
+/* Like it_evd_dequeue, the call ignores the threshold and notification. */
 Test(evd_batch, dequeue_knows_no_threshold)
 {
     it_evd_handle_t evd = make(IT_DTO_EVENT_STREAM, 5);
@@ -148,7 +148,7 @@ Test(evd_batch, wait_takes_all_when_the_threshold_is_met)
     cr_assert_eq(count, 3);
     cr_assert_eq(nmore, 2);
     cr_assert_eq(events[2].sw.data, (void *)2);
-    /* Two are left, which is below the threshold again. */
+    /* Two events are left, which is below the threshold again. */
     cr_assert_eq(itx_evd_wait_n(evd, 0, MANY, events, &count, &nmore), IT_ERR_TIMEOUT_EXPIRED);
     post(evd, 5, 6);
     cr_assert_eq(itx_evd_wait_n(evd, 0, MANY, events, &count, &nmore), IT_SUCCESS);
@@ -194,7 +194,7 @@ Test(evd_batch, sleeper_is_woken_and_wakes_the_next)
 
         (void)evd_push_dto(evd_from_handle(evd), &dto);
     }
-    evd_wake(evd_from_handle(evd)); /* one wake-up for all of them */
+    evd_wake(evd_from_handle(evd)); /* one wake for all three */
     for (int i = 0; i < 2; i++) {
         pthread_join(waiters[i].thread, NULL);
         cr_assert_eq(waiters[i].status, IT_SUCCESS);
@@ -275,7 +275,7 @@ Test(evd_batch, aggregate_gives_the_events_of_all_members)
                 cr_assert_eq(events[i].sw.data, (void *)(uintptr_t)of[m]++);
         }
     }
-    /* The long one does not keep the others from their turn. */
+    /* The member with many events does not delay the others' turns. */
     cr_assert_eq(of[0], 20);
     cr_assert_eq(of[1], 5);
     cr_assert_eq(of[2], 5);
@@ -307,11 +307,11 @@ Test(evd_batch, aggregate_gives_one_record_per_member)
         cr_assert_eq(events[i].aevd_notify.aevd, aevd);
         cr_assert_eq(events[i].aevd_notify.sevd, members[i]);
     }
-    /* Not all of the first are taken: no new record. */
+    /* Events of the first member are left, so there is no new record. */
     cr_assert_eq(take(members[0], 4), IT_SUCCESS);
     post(members[0], 4, 5);
     cr_assert_eq(take(aevd, MANY), IT_ERR_QUEUE_EMPTY);
-    /* Fewer than there was room for: it has been found empty. */
+    /* The call returns fewer events than it has room for, so it has found the queue empty. */
     cr_assert_eq(take(members[1], 5), IT_SUCCESS);
     cr_assert_eq(count, 4);
     post(members[1], 4, 5);

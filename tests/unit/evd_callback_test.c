@@ -11,18 +11,18 @@
 
 TestSuite(evd_callback, .init = fixture_init, .fini = fixture_fini);
 
-/* What a callback does and has seen. */
+/* What a callback is told to do and what it has seen. */
 struct probe {
-    it_evd_handle_t evd; /* given to the callback */
+    it_evd_handle_t evd; /* the EVD that the callback got */
     _Atomic unsigned runs;
     _Atomic unsigned taken;
     _Atomic unsigned inside;
     unsigned take; /* events per run; 0: all */
-    bool holds;    /* says .entered, then waits for .go */
+    bool holds;    /* posts .entered, then waits for .go */
     sem_t entered;
     sem_t go;
     it_status_t status;
-    it_status_t (*act)(struct probe *probe); /* first thing in the first run */
+    it_status_t (*act)(struct probe *probe); /* called first in the first run */
     struct probe *other;
 };
 
@@ -71,7 +71,7 @@ static void nothing(void *argument)
     (void)argument;
 }
 
-/* Returns when the loop has done what it had to do, runs submitted by runs included. */
+/* Returns when the loop has finished its tasks, including those that a run submits. */
 static void settle(void)
 {
     for (int i = 0; i < 3; i++)
@@ -161,7 +161,7 @@ Test(evd_callback, threshold_and_notification_events_as_for_a_waiter)
     cr_assert_eq(fixture_push_dto(evd, 3, false), EVD_PUSHED_WAKE);
     await(&probe.runs, 1);
     cr_assert_eq(atomic_load(&probe.taken), 3);
-    /* The threshold alone does not do. */
+    /* Reaching the threshold alone does not start the callback. */
     for (uint64_t i = 4; i < 8; i++)
         cr_assert_eq(fixture_push_dto(evd, i, false), EVD_PUSHED);
     settle();
@@ -169,7 +169,7 @@ Test(evd_callback, threshold_and_notification_events_as_for_a_waiter)
     cr_assert_eq(fixture_push_dto(evd, 8, true), EVD_PUSHED_WAKE);
     await(&probe.runs, 2);
     cr_assert_eq(atomic_load(&probe.taken), 8);
-    /* A failure needs no threshold. */
+    /* A failed completion starts it below the threshold. */
     cr_assert_eq(fixture_push_failed(evd, 9), EVD_PUSHED_WAKE);
     await(&probe.runs, 3);
     cr_assert_eq(atomic_load(&probe.taken), 9);
@@ -218,7 +218,7 @@ Test(evd_callback, event_that_comes_during_a_run_is_not_lost)
     attach(evd, &probe);
     for (unsigned i = 1; i < 50; i++) {
         cr_assert_eq(fixture_post(evd, i), IT_SUCCESS);
-        /* It has found the EVD empty, but not returned, when the next one comes. */
+        /* The next event comes when the callback has found the EVD empty but has not returned. */
         sem_wait(&probe.entered);
         cr_assert_eq(fixture_post(evd, i), IT_SUCCESS);
         sem_post(&probe.go);
@@ -290,7 +290,7 @@ Test(evd_callback, aggregate)
     cr_assert_eq(atomic_load(&probe.runs), 1);
     (void)fixture_push_dto(two, 2, true);
     await(&probe.runs, 2);
-    cr_assert_eq(atomic_load(&probe.taken), 2); /* then the member was below its threshold */
+    cr_assert_eq(atomic_load(&probe.taken), 2); /* the run left the member below its threshold */
     cr_assert_eq(it_evd_callback_detach(aevd), IT_SUCCESS);
 }
 
@@ -367,7 +367,7 @@ static void count_flush(void *context)
 
 static const struct evd_progress_ops endless_ops = {.poll = push_endlessly, .flush = count_flush};
 
-/* Polling finds one event after the other: still the callback comes to its end, and others run. */
+/* Polling keeps finding events. Still each run ends, and other callbacks run. */
 Test(evd_callback, endless_stream_lets_others_run)
 {
     it_evd_handle_t other = make(IT_SOFTWARE_EVENT_STREAM, 0);
@@ -389,7 +389,7 @@ Test(evd_callback, endless_stream_lets_others_run)
     atomic_store(&endless_over, true);
     cr_assert_eq(it_evd_callback_detach(endless), IT_SUCCESS);
     cr_assert_eq(it_evd_callback_detach(other), IT_SUCCESS);
-    /* What a run has posted and left goes out at its end. */
+    /* Requests that a run has posted and deferred are sent at the end of the run. */
     cr_assert_eq(atomic_load(&flushes),
                  atomic_load(&endless_probe.runs) + atomic_load(&other_probe.runs));
 }
@@ -479,7 +479,7 @@ static it_status_t replace_itself(struct probe *probe)
     return it_evd_callback_attach(probe->evd, probe_run, probe->other);
 }
 
-/* The one that replaces it runs after it, not in the midst of it. */
+/* The new callback runs after the one that it replaces, not inside it. */
 Test(evd_callback, replaces_itself)
 {
     it_evd_handle_t evd = make(IT_SOFTWARE_EVENT_STREAM, 0);
@@ -525,7 +525,7 @@ static it_status_t free_other(struct probe *probe)
     return it_evd_free(probe->other->evd);
 }
 
-/* The run of the other one is queued when its EVD goes. */
+/* The other EVD's callback is queued to run when that EVD is freed. */
 Test(evd_callback, frees_another_evd_whose_callback_is_due)
 {
     it_evd_handle_t one = make(IT_SOFTWARE_EVENT_STREAM, 0);
@@ -568,7 +568,7 @@ static it_status_t answer(struct probe *probe)
     return fixture_post(probe->other->evd, 7);
 }
 
-/* What the first waits for is posted by the callback of another EVD, on the same thread. */
+/* The first callback waits for an event that another EVD's callback posts on the same thread. */
 Test(evd_callback, may_wait_while_other_callbacks_run)
 {
     it_evd_handle_t answers = make(IT_SOFTWARE_EVENT_STREAM, 0);

@@ -24,7 +24,7 @@ static it_evd_handle_t untouched(void)
     return (it_evd_handle_t)(void *)&fixture;
 }
 
-/* Arguments that are good where they are not set. */
+/* Arguments of a call. A member that is not set stands for a good argument. */
 struct arguments {
     it_ia_handle_t other_ia;
     bool no_ia;

@@ -205,7 +205,7 @@ Test(evd_overflow, condition_is_entered_once_and_ended_by_modify)
         cr_assert(overflowed(handle));
         assert_reported(async, handle);
 
-        /* What was queued stays; room alone does not end it. */
+        /* Queued events stay. Room alone does not end the overflow. */
         cr_assert_eq(it_evd_dequeue(handle, &event), IT_SUCCESS);
         cr_assert_eq(event.dto_cmpl.cookie, 1);
         cr_assert_eq(fixture_push_dto(handle, 5, false), EVD_LOST);
@@ -274,7 +274,7 @@ Test(evd_overflow, unaffiliated_when_the_affiliated_overflows)
     cr_assert_eq(event.event_number, IT_ASYNC_AFF_EP_FAILURE);
 }
 
-/* Both full: everything is lost, nothing hangs. */
+/* When both EVDs are full, everything is lost and nothing hangs. */
 Test(evd_overflow, of_everything)
 {
     it_evd_handle_t affiliated = make(IT_ASYNC_AFF_EVENT_STREAM, 1, 0);

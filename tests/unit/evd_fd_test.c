@@ -51,7 +51,7 @@ Test(evd_fd, needs_a_notification_event)
     cr_assert_not(readable(fd));
     cr_assert_eq(fixture_push_dto(handle, 2, true), EVD_PUSHED_WAKE);
     cr_assert(readable(fd));
-    /* Raised already: nothing to do. */
+    /* The descriptor is readable already, so nobody needs a wake. */
     cr_assert_eq(fixture_push_dto(handle, 3, true), EVD_PUSHED);
 }
 
@@ -113,7 +113,7 @@ static void exercise_aggregate(it_evd_handle_t aevd, int fd)
     cr_assert_not(readable(fd));
     cr_assert_eq(it_evd_dequeue(a, &event), IT_ERR_QUEUE_EMPTY);
 
-    /* A ready member that leaves takes its readiness with it. */
+    /* A ready member that leaves its AEVD makes the descriptor unreadable again. */
     cr_assert_eq(fixture_post(a, 3), IT_SUCCESS);
     cr_assert(readable(fd));
     cr_assert_eq(it_evd_modify(a, IT_EVD_PARAM_AEVD_HANDLE, &params), IT_SUCCESS);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* An IA without a provider, for tests of the event layer. No test sleeps: they await conditions. */
+/*
+ * An IA without a provider, for tests of the event layer. Tests wait for conditions and never
+ * sleep.
+ */
 #ifndef ITAPI_TESTS_UNIT_EVD_FIXTURE_H
 #define ITAPI_TESTS_UNIT_EVD_FIXTURE_H
 
@@ -70,7 +73,7 @@ static inline it_evd_handle_t fixture_member(struct fixture *fixture, it_evd_han
     return handle;
 }
 
-/* A successful completion that wakes nobody unless notify. */
+/* Pushes a successful completion, which wakes a waiter only if notify is true. */
 static inline enum evd_push_result fixture_push_dto(it_evd_handle_t handle, uint64_t cookie,
                                                     bool notify)
 {

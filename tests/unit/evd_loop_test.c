@@ -79,7 +79,7 @@ static void submit_numbered(void *argument)
         submits->tasks[i] = (struct numbered_task){.task = {.run = run_numbered}, .number = i};
         cr_assert(evd_loop_submit(loop, &submits->tasks[i].task));
     }
-    /* On the loop's own thread nothing has run yet. */
+    /* On the loop's own thread no submitted task has run yet. */
     submits->again = evd_loop_submit(loop, &submits->tasks[3].task);
 }
 
@@ -163,7 +163,7 @@ Test(evd_loop, four_hundred_thousand_submits_from_two_threads)
         cr_assert_eq(pthread_create(&threads[i], NULL, submit_many, &numbers[i]), 0);
     for (int i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
-    evd_loop_call(loop, nothing, NULL); /* behind all of them */
+    evd_loop_call(loop, nothing, NULL); /* runs after all of them */
     cr_assert_eq(atomic_load(&runs), atomic_load(&submitted));
     cr_assert_gt(atomic_load(&runs), 0);
 }
@@ -205,7 +205,7 @@ static void *sleep_shortly(void *argument)
     return NULL;
 }
 
-/* The span of time is what is tested here. */
+/* This test measures a span of time, so it may sleep. */
 Test(evd_loop, idle_loop_never_wakes)
 {
     long before = 0;
@@ -263,7 +263,7 @@ Test(evd_loop, timers_fire_once_and_not_early)
     evd_loop_call(loop, start_timers, NULL);
     await(1);
     evd_loop_call(loop, check_timers, NULL);
-    /* libevent compares with a clock it has read a moment before. */
+    /* libevent compares with a clock that it read a moment before. */
     cr_assert_geq(fired + BASE_NS_PER_MS, started + 3 * BASE_NS_PER_MS);
 }
 
@@ -277,7 +277,7 @@ static void start_late(void *argument)
     cr_assert(evd_timer_start(&timers[0], loop, 20 * BASE_NS_PER_MS, timer_fired, NULL));
 }
 
-/* The time that libevent reckons from is then long past. */
+/* By then the time from which libevent counts is long past. */
 Test(evd_loop, timer_counts_from_its_start)
 {
     evd_loop_call(loop, start_late, NULL);
@@ -315,7 +315,7 @@ static void watch_write(void *argument)
 static void watch_closed(void *argument)
 {
     (void)argument;
-    /* Twice: changes the watch. */
+    /* The second call changes the watch. */
     cr_assert(evd_io_watch(&io, loop, sockets[0], EVD_IO_READ, io_ready, &io));
     cr_assert(evd_io_watch(&io, loop, sockets[0], EVD_IO_CLOSED, io_ready, &io));
 }
@@ -332,7 +332,7 @@ Test(evd_loop, descriptors_are_watched)
     cr_assert_eq(write(sockets[1], "x", 1), 1);
     await(2);
     cr_assert_eq(seen, EVD_IO_READ);
-    /* Data lies there unread; only the end of the peer counts now. */
+    /* Unread data is ignored. Only the peer's end of the stream is reported. */
     evd_loop_call(loop, watch_closed, NULL);
     cr_assert_eq(shutdown(sockets[1], SHUT_WR), 0);
     await(3);
@@ -396,7 +396,7 @@ static void wait_on_loop(void *argument)
     cr_assert_eq(evd_loop_wait(&waiter, BASE_NEVER), 0);
     cr_assert(evd_waiter_is_woken(&waiter));
     evd_timer_stop(&timers[1]);
-    /* Nothing but time. */
+    /* Only the timeout can end this wait. */
     atomic_store(&waiter.state, EVD_WAITER_RUNNING);
     cr_assert_eq(evd_loop_wait(&waiter, base_now_ns() + BASE_NS_PER_MS), 0);
     cr_assert_not(evd_waiter_is_woken(&waiter));
@@ -422,7 +422,7 @@ static void one_of_many(void *argument, unsigned events)
 {
     (void)events;
     evd_io_unwatch(argument);
-    /* Each one's neighbour has been found ready too, but is not called any more. */
+    /* Both neighbours are ready, but the second one is no longer called. */
     evd_io_unwatch(&many[((struct evd_io *)argument - many) ^ 1]);
     if (++many_ready == MANY_SOCKETS / 2)
         evd_waiter_wake(&waiter);
@@ -497,7 +497,7 @@ static void still_there(void *argument)
     evd_timer_stop(&timers[1]);
 }
 
-/* The descriptor behind the base is gone: it takes nothing. */
+/* The base's epoll descriptor is closed, so adopting the loop fails. */
 Test(evd_loop, stays_where_it_is_when_the_base_is_broken)
 {
     struct event_base *base;
@@ -507,7 +507,7 @@ Test(evd_loop, stays_where_it_is_when_the_base_is_broken)
     close(before);
     base = event_base_new();
     cr_assert_not_null(base);
-    close(before); /* the lowest free one: that of epoll */
+    close(before); /* the lowest free number is epoll's */
     cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
     evd_loop_call(loop, watch_and_time, NULL);
     cr_assert_eq(evd_loop_adopt(loop, base), IT_ERR_RESOURCES);

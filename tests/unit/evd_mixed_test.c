@@ -31,7 +31,7 @@ static it_status_t try(uint32_t streams, unsigned flags, size_t size)
                                 NULL, &handle, &fd);
 }
 
-/* The events of a life, as they arrive. */
+/* The events of a connection's life in the order of arrival. */
 static const it_event_type_t arrivals[] = {
     IT_CM_REQ_CONN_REQUEST_EVENT,   IT_CM_MSG_CONN_ESTABLISHED_EVENT,
     IT_DTO_RC_RECV_CMPL_EVENT,      IT_SOFTWARE_EVENT,
@@ -155,7 +155,7 @@ Test(evd_mixed, both_asynchronous_streams_or_none)
     cr_assert_null(fixture.ia.unaffiliated);
 }
 
-/* The room is that of all streams together. */
+/* All streams share the room of the queue. */
 Test(evd_mixed, overflows_as_one_queue)
 {
     it_evd_handle_t async = fixture_evd(&fixture, IT_ASYNC_AFF_EVENT_STREAM, 4, 0, 0, NULL);
@@ -215,14 +215,14 @@ Test(evd_mixed, an_aggregate_takes_it_as_member)
                  IT_SUCCESS);
     for (size_t i = 0; i < ARRIVALS; i++)
         arrive(handle, i);
-    /* Completions that are no notification events wait for one behind them. */
+    /* Completions that are no notification events wait until one follows them. */
     for (size_t i = 0; i < ARRIVALS; i++) {
         cr_assert_eq(it_evd_dequeue(aevd, &event), IT_SUCCESS);
         expect(handle, i);
     }
 }
 
-/* An EP that is freed takes back its slots, and looks at completions only. */
+/* Freeing an EP returns its slots and touches completions only. */
 Test(evd_mixed, disowning_leaves_other_events_alone)
 {
     it_evd_handle_t handle = make(ALL_STREAMS, ARRIVALS, 0);

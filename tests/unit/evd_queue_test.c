@@ -35,7 +35,7 @@ Test(evd_queue, keeps_order_over_many_rounds_at_odd_size)
     evd_queue_destroy(&queue);
 }
 
-/* The count by formula equals the count by taking, for every mix of six events. */
+/* For every mix of six events, the computed count equals the number that can be taken. */
 Test(evd_queue, takeable_is_what_can_be_taken)
 {
     for (unsigned mix = 0; mix < 729; mix++) {

@@ -80,7 +80,10 @@ Test(evd_wait, takes_in_order_and_counts_the_rest)
 
 /* ---------------------------------------------------------------- notification and threshold */
 
-/* Not a notification event: found at entry, but it releases nobody. */
+/*
+ * A wait finds a completion that is no notification event at its entry, but such a completion wakes
+ * no sleeper.
+ */
 Test(evd_wait, plain_completion_serves_who_comes_but_wakes_nobody)
 {
     it_evd_handle_t handle = make(IT_DTO_EVENT_STREAM, 0);
@@ -113,7 +116,10 @@ Test(evd_wait, threshold_and_notification_both_needed)
     cr_assert_eq(fixture_waiter_join(&waiter), IT_SUCCESS);
     cr_assert_eq(waiter.event.dto_cmpl.cookie, 1);
     cr_assert_eq(waiter.nmore, 2);
-    /* Below the threshold again, but it never holds back a dequeue. */
+    /*
+     * The number of events is below the threshold again. The threshold does not apply to
+     * it_evd_dequeue.
+     */
     cr_assert_eq(poll_once(handle), IT_ERR_TIMEOUT_EXPIRED);
     cr_assert_eq(it_evd_dequeue(handle, &event), IT_SUCCESS);
 }
@@ -230,7 +236,10 @@ Test(evd_wait, signal_handler_interrupts)
         cr_assert_eq(sigaction(SIGUSR1, &action, NULL), 0);
         fixture_waiter_start(&waiter, handle, IT_TIMEOUT_INFINITE);
         fixture_await_sleepers(handle, 1);
-        /* A signal may still come before the thread is in the kernel: again until it has come. */
+        /*
+         * A signal may come before the thread is in the kernel, so it is sent until the wait has
+         * ended.
+         */
         while (!atomic_load(&waiter.done)) {
             (void)pthread_kill(waiter.thread, SIGUSR1);
             sched_yield();
@@ -259,7 +268,7 @@ Test(evd_wait, waiter_limit)
     cr_assert_eq(it_evd_dequeue(handle, &event), IT_ERR_QUEUE_EMPTY);
 }
 
-/* One wake-up for three events: each waiter that takes one wakes the next. */
+/* One wake serves three events: each waiter that takes one wakes the next. */
 Test(evd_wait, waiters_wake_each_other)
 {
     it_evd_handle_t handle = make(IT_DTO_EVENT_STREAM, 0);
@@ -279,7 +288,7 @@ Test(evd_wait, waiters_wake_each_other)
         cr_assert_eq(fixture_waiter_join(&waiters[i]), IT_SUCCESS);
 }
 
-/* A waiter that was woken for an event and leaves without it hands the wake-up on. */
+/* A waiter that was woken for an event and finds none passes the wake on. */
 Test(evd_wait, wake_up_of_one_that_finds_nothing_is_not_lost)
 {
     it_evd_handle_t handle = make(IT_SOFTWARE_EVENT_STREAM, 0);
@@ -318,7 +327,7 @@ static int feed_wait(void *context, struct evd_waiter *waiter, uint64_t deadline
     cr_assert_eq(context, &fixture);
     cr_assert_not(evd_waiter_is_woken(waiter));
     if (++waits == 3) {
-        /* The thread that pushes is the one that waits: it is told without evd_wake. */
+        /* The waiting thread itself pushes: its waiter is woken without a call of evd_wake. */
         cr_assert_eq(fixture_push_dto(fed, 6, true), EVD_PUSHED);
         cr_assert(evd_waiter_is_woken(waiter));
     }
@@ -359,7 +368,7 @@ Test(evd_wait, provider_is_interrupted)
     wait_results[2] = EINTR;
     cr_assert_eq(it_evd_wait(fed, IT_TIMEOUT_INFINITE, &event, NULL), IT_ERR_INTERRUPT);
     cr_assert_eq(waits, 2);
-    /* With an event there, the signal does not matter. */
+    /* With an event in the queue the signal makes no difference. */
     wait_results[3] = EINTR;
     cr_assert_eq(it_evd_wait(fed, IT_TIMEOUT_INFINITE, &event, NULL), IT_SUCCESS);
 }
@@ -383,7 +392,7 @@ Test(evd_wait, ends_where_waiting_is_forbidden)
         cr_assert_eq(it_evd_wait(evds[i], 0, &event, NULL), IT_ERR_INVALID_EVD_STATE);
     }
     cr_assert_eq(itx_evd_set_waitable(NULL, IT_TRUE), IT_ERR_INVALID_EVD);
-    /* Events come as before, and go by dequeue. */
+    /* Events arrive as before, and it_evd_dequeue takes them. */
     cr_assert_eq(fixture_post(simple, 1), IT_SUCCESS);
     cr_assert_eq(fixture_post(simple, 2), IT_SUCCESS);
     cr_assert_eq(it_evd_wait(simple, 0, &event, NULL), IT_ERR_INVALID_EVD_STATE);

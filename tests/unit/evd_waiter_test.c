@@ -58,7 +58,7 @@ Test(evd_waiter, poll_set_is_kicked)
     cr_assert_not(evd_waiter_end_poll(&waiter));
     cr_assert(evd_waiter_begin_poll(&waiter, fd));
     evd_waiter_wake(&waiter);
-    evd_waiter_wake(&waiter); /* once is enough */
+    evd_waiter_wake(&waiter); /* one wake is enough */
     cr_assert(evd_waiter_end_poll(&waiter));
     cr_assert_eq(eventfd_read(fd, &count), 0);
     cr_assert_eq(count, 1);

@@ -231,7 +231,7 @@ static it_status_t fake_srq_create(struct ual_srq *srq)
 {
     fake.calls.srq_create++;
     srq->ops = &fake_srq_ops;
-    srq->max_recv_dtos++; /* rounding up is the provider's right */
+    srq->max_recv_dtos++; /* the provider may round up */
     return fake.answer;
 }
 
@@ -268,7 +268,7 @@ static it_status_t fake_ep_create(struct ual_ep *ep)
 {
     fake.calls.ep_create++;
     ep->ops = &fake_ep_ops;
-    ep->attr.max_request_dtos++; /* rounding up is the provider's right */
+    ep->attr.max_request_dtos++; /* the provider may round up */
     return fake.answer;
 }
 
@@ -307,7 +307,7 @@ static it_status_t fake_ep_reset(struct ual_ep *ep)
     fake.calls.ep_reset++;
     if (fake.answer == IT_SUCCESS) {
         base_lock_take(&ep->lock);
-        (void)ual_ep_step_locked(ep, UAL_EP_RESET, NULL); /* the test looks at the state */
+        (void)ual_ep_step_locked(ep, UAL_EP_RESET, NULL); /* the test checks the state */
         base_lock_drop(&ep->lock);
     }
     return fake.answer;
@@ -389,7 +389,7 @@ static it_status_t fake_reject(struct ual_request *request, const void *private_
     return fake.answer;
 }
 
-/* As a provider may: the new id is given before it is known that the event does not fit. */
+/* A provider may give the new identifier before it knows that the event does not fit. */
 static it_status_t fake_handoff(struct ual_request *request, const it_conn_qual_t *qual,
                                 size_t spigot_id)
 {
@@ -398,7 +398,7 @@ static it_status_t fake_handoff(struct ual_request *request, const it_conn_qual_
     fake.calls.handoff++;
     ual_request_add(request);
     if (fake.answer != IT_SUCCESS)
-        (void)ual_request_withdraw(request); /* nobody has heard of it */
+        (void)ual_request_withdraw(request); /* the request was not announced to anybody */
     return fake.answer;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The IA of each test of a file: TestSuite(suite, .init = fixture_init, .fini = fixture_fini). */
+/* Gives each test of a file an IA: TestSuite(suite, .init = fixture_init, .fini = fixture_fini). */
 #ifndef ITAPI_TESTS_UNIT_FIXTURE_EVD_H
 #define ITAPI_TESTS_UNIT_FIXTURE_EVD_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The world of each test of a file: TestSuite(suite, .init = world_init, .fini = world_fini). */
+/* Gives each test of a file a world: TestSuite(suite, .init = world_init, .fini = world_fini). */
 #ifndef ITAPI_TESTS_UNIT_FIXTURE_WORLD_H
 #define ITAPI_TESTS_UNIT_FIXTURE_WORLD_H
 
