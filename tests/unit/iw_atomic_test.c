@@ -93,7 +93,7 @@ Test(iw_atomic, golden_immediate)
     }
 }
 
-/* Only the lowest four bits are the code; the others are sent 0 and not looked at. */
+/* Only the lowest four bits are the code. The others are sent as 0 and ignored on receipt. */
 Test(iw_atomic, reserved_bits)
 {
     struct iw_atomic_request request = {.code = 0xfffffff2};
@@ -145,7 +145,7 @@ Test(iw_atomic, plain_add)
     cr_assert_eq(add(7, 9, UINT64_C(1) << 63), 16);
 }
 
-/* Every field adds as an integer of its own width. */
+/* Each field of a Fetch and Add is added as an integer of its own width. */
 Test(iw_atomic, add_in_fields)
 {
     const uint64_t four_words = 0x8000800080008000;
@@ -162,9 +162,9 @@ Test(iw_atomic, compare_and_swap)
 {
     cr_assert_eq(swap(0x1005, 0x77, ALL, 0x1005, ALL), 0x77);
     cr_assert_eq(swap(0x1006, 0x77, ALL, 0x1005, ALL), 0x1006);
-    /* Bits outside the compare mask need not match, those outside the swap mask stay. */
+    /* Bits outside the compare mask need not match. Bits outside the swap mask stay. */
     cr_assert_eq(swap(0xab12, 0x3477, 0x00ff, 0xcd12, 0x00ff), 0xab77);
     cr_assert_eq(swap(0xab13, 0x3477, 0x00ff, 0xcd12, 0x00ff), 0xab13);
-    /* Nothing to compare: an unconditional swap. */
+    /* With an empty compare mask the swap is unconditional. */
     cr_assert_eq(swap(0xdead, 0xbeef, ALL, 0x1234, 0), 0xbeef);
 }

@@ -6,7 +6,7 @@
 
 #define LONGEST 9000
 
-/* Bit by bit, without a table: shares nothing with what it checks. */
+/* Computes the CRC bit by bit without a table, so it shares nothing with the tested code. */
 static uint32_t reference(const uint8_t *data, size_t length)
 {
     uint32_t crc = 0xffffffff;
@@ -71,7 +71,7 @@ Test(iw_crc, every_length_and_alignment)
     free(data);
 }
 
-/* Every octet arrives, none beside them, and the sum is theirs. */
+/* Checks that every octet is copied, that none beside them changes, and that the CRC is right. */
 static void check_copy(uint8_t *dst, const uint8_t *src, size_t length)
 {
     const uint8_t guard = 0xa5;

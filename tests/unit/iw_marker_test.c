@@ -21,7 +21,7 @@ static size_t build_send(uint8_t *dst, uint32_t msn, uint32_t length)
     return at + length + pad;
 }
 
-/* The two FPDUs of RFC 5044 and the filler between them, at their places of the stream. */
+/* Checks the two FPDUs of RFC 5044 and the filler between them, at their stream positions. */
 Test(iw_marker, golden_connection)
 {
     uint8_t want[ROOM];
@@ -47,7 +47,7 @@ Test(iw_marker, golden_connection)
     }
 }
 
-/* Takes the markers out again, word by word, checking each. Returns what is left. */
+/* Removes the markers word by word and checks each. Returns the number of octets left. */
 static size_t strip(uint64_t position, const uint8_t *marked, size_t length, uint8_t *dst)
 {
     size_t start = position % 512 == 0 ? 4 : 0;

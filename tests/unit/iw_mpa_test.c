@@ -24,7 +24,10 @@ static struct iw_mpa_config config_of(unsigned revision, bool peer_to_peer, unsi
                                   .ord = ord};
 }
 
-/* Feeds what is wanted and no more, in pieces of at most `piece`. Returns the octets taken. */
+/*
+ * Feeds only as many octets as are wanted, in pieces of at most `piece`. Returns how many were
+ * taken.
+ */
 static size_t feed(struct iw_mpa *mpa, const uint8_t *data, size_t length, size_t piece)
 {
     size_t taken = 0;
@@ -46,7 +49,10 @@ static size_t feed(struct iw_mpa *mpa, const uint8_t *data, size_t length, size_
     return taken;
 }
 
-/* Whole, octet by octet and cut at every place: always the same. Leaves the last one in mpa. */
+/*
+ * Feeds the frame whole, octet by octet, and cut at every place, with the same result. The last
+ * result stays in mpa.
+ */
 static size_t feed_all_ways(struct iw_mpa *mpa, bool initiator, const struct iw_mpa_config *config,
                             const char *hex)
 {
@@ -96,7 +102,7 @@ static void check_request(const struct iw_mpa_config *config, const char *privat
     cr_assert_eq(memcmp(got, want, length), 0, "frame %u", frame);
 }
 
-/* A responder with this configuration answers the one golden frame with the other. */
+/* Checks that a responder with this configuration answers one golden frame with the other. */
 static void check_reply(const struct iw_mpa_config *config, const char *private_data,
                         char connection, unsigned request, unsigned reply)
 {
@@ -188,7 +194,7 @@ Test(iw_mpa, every_octet_of_the_key_counts)
 
             octets[wrong] ^= 1;
             iw_mpa_init(&mpa, initiator, &plain);
-            /* As soon as it is in. */
+            /* The wrong octet is noticed as soon as it arrives. */
             cr_assert_eq(feed(&mpa, octets, length, 1), wrong + 1);
             cr_assert_eq(mpa.verdict, IW_MPA_BAD);
             cr_assert_eq(iw_mpa_wanted(&mpa), 0);
@@ -209,7 +215,7 @@ Test(iw_mpa, bad_requests)
     cr_assert_eq(verdict_of(false, &plain, Q "50020000"), IW_MPA_BAD);
     cr_assert_eq(verdict_of(false, &one, Q "50020004 00010001"), IW_MPA_BAD);
     cr_assert_eq(verdict_of(false, &one, Q "40010000"), IW_MPA_DONE);
-    /* Too much private data: refused at octet 20. */
+    /* Too much private data is refused at octet 20. */
     cr_assert_eq(feed_all_ways(&mpa, false, &plain, Q "40010201 00000000"), 20);
     cr_assert_eq(mpa.verdict, IW_MPA_BAD);
     cr_assert_eq(feed_all_ways(&mpa, false, &plain, Q "4001ffff 00000000"), 20);
@@ -289,7 +295,7 @@ Test(iw_mpa, bad_replies)
     cr_assert_eq(verdict_of(true, &one, P "40010000"), IW_MPA_DONE);
 }
 
-/* A plain Reply to a revision 2 Request: a session without anything of RFC 6581. */
+/* A plain Reply to a revision 2 Request starts a connection without RFC 6581. */
 Test(iw_mpa, plain_reply)
 {
     static const char *const replies[] = {P "40010000", P "40020000"};
@@ -341,11 +347,11 @@ Test(iw_mpa, replies_that_get_a_terminate)
     check_terminate(&config, P "50020004 c0014001", IW_ERR_MPA_RTR);
     config = config_of(2, false, ALL_RTR, 2, 2);
     check_terminate(&config, P "50020004 00010004", IW_ERR_MPA_IRD);
-    check_terminate(&config, P "50020004 80018001", IW_ERR_MPA_RTR); /* A out of nowhere */
+    check_terminate(&config, P "50020004 80018001", IW_ERR_MPA_RTR); /* A without being asked for */
     config = config_of(2, true, IW_RTR_READ, 2, 0);
     check_terminate(&config, P "50020004 80014001", IW_ERR_MPA_RTR); /* Read needs ORD 1 */
     config = config_of(2, true, IW_RTR_READ, 2, 2);
-    check_terminate(&config, P "50020004 80004001", IW_ERR_MPA_RTR); /* their IRD is 0 */
+    check_terminate(&config, P "50020004 80004001", IW_ERR_MPA_RTR); /* the peer's IRD is 0 */
 }
 
 /* ---- Negotiation ----------------------------------------------------------- */
@@ -430,7 +436,7 @@ Test(iw_mpa, responder_mirrors)
 
     check_answer(&config, Q "40020000", P "40020000");
     check_answer(&config, Q "00010000", P "40010000");
-    check_answer(&config, Q "c0010000", P "40010000"); /* M is never set by us */
+    check_answer(&config, Q "c0010000", P "40010000"); /* this library never sets M */
     check_answer(&config, Q "50020004 00030003", P "50020004 00030003");
     check_answer(&config, Q "50020004 40038003", P "50020004 00030003"); /* B, C without A */
     config.crc = false;
@@ -446,13 +452,13 @@ Test(iw_mpa, responder_picks_the_rtr)
     check_answer(&config, Q "50020004 c003c003", P "50020004 80034003");
     check_answer(&config, Q "50020004 c0038003", P "50020004 80038003");
     check_answer(&config, Q "50020004 c0030003", P "50020004 c0030003");
-    config.rtr = IW_RTR_WRITE | IW_RTR_SEND; /* nothing in common: what there is */
+    config.rtr = IW_RTR_WRITE | IW_RTR_SEND; /* no common kind: the Reply says what this side has */
     check_answer(&config, Q "50020004 80034003", P "50020004 c0038003");
     respond(&exchange, &config, Q "50020004 80034003");
     cr_assert(exchange.mpa.result.peer_to_peer && exchange.mpa.result.rtr == 0);
 }
 
-/* An IRD of 0 stays 0 where another kind than the Read is offered. */
+/* An IRD of 0 stays 0 if a kind other than the Read is offered. */
 Test(iw_mpa, responder_without_ird)
 {
     struct iw_mpa_config config = config_of(2, false, ALL_RTR, 0, 3);
@@ -501,7 +507,7 @@ Test(iw_mpa, responder_depths)
     cr_assert(exchange.mpa.result.ird == 8 && exchange.mpa.result.ord == 8);
     config = config_of(2, false, ALL_RTR, 0xffff, 0xffff);
     check_answer(&config, Q "50020004 3ffe3ffe", P "50020004 3ffe3ffe");
-    /* The EP's depths may be set between Request and Reply. */
+    /* The EP's depths may change between Request and Reply. */
     config = config_of(2, false, ALL_RTR, 1, 1);
     feed_all_ways(&exchange.mpa, false, &config, Q "50020004 00040004");
     exchange.mpa.config.ird = 6;
@@ -540,7 +546,7 @@ Test(iw_mpa, crc_is_used_if_either_wants_it)
     }
 }
 
-/* Both roles against each other, over all settings that matter. */
+/* Runs both roles against each other with all settings that matter. */
 Test(iw_mpa, both_roles_agree)
 {
     for (unsigned i = 0; i < 8 * 8 * 16; i++) {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The receiver with its model, streams that are built, and streams that are cut in all ways. */
+/*
+ * The receiver with a model of its user, functions that build streams, and functions that cut them.
+ */
 #ifndef ITAPI_TESTS_UNIT_IW_RX_BED_H
 #define ITAPI_TESTS_UNIT_IW_RX_BED_H
 
@@ -19,7 +21,7 @@ static struct iw_rx rx;
 static uint8_t stream[ROOM];
 static char want[IW_MODEL_LOG_MAX];
 
-/* What the receiver is before the stream arrives. */
+/* The receiver's settings before the stream arrives. */
 struct setup {
     uint32_t size;
     unsigned receives;
@@ -29,8 +31,8 @@ struct setup {
     unsigned ird;
     uint32_t read_stag;
     uint64_t read_to;
-    uint64_t atomic_value; /* not 0: what the peer's atomics find at 22334455:40 */
-    unsigned atomics;      /* of ours, unanswered */
+    uint64_t atomic_value; /* not 0: the value at 22334455:40 for the peer's atomics */
+    unsigned atomics;      /* number of this side's unanswered atomics */
     uint32_t atomic_id;
 };
 
@@ -83,7 +85,10 @@ static inline void run_cut(const struct setup *setup, size_t length, size_t cut,
     cr_assert_str_eq(model.log, want, "cut at %zu direct %d", cut, direct);
 }
 
-/* Whole, octet by octet, in two pieces cut at every octet, in random pieces, by direct reads. */
+/*
+ * Runs the stream whole, octet by octet, cut in two at every octet, in random pieces, and by direct
+ * reads.
+ */
 static inline void run_all_ways(const struct setup *setup, size_t length)
 {
     start(setup);
@@ -110,7 +115,7 @@ struct builder {
     uint32_t read_msn;
 };
 
-/* The header is at stream + length; adds payload, pad and CRC. */
+/* Adds payload, pad and CRC. The header is already at stream + length. */
 static inline void build_rest(struct builder *builder, size_t header, uint32_t payload)
 {
     uint8_t *fpdu = stream + builder->length;
@@ -154,7 +159,7 @@ static inline uint32_t control_length(enum iw_opcode opcode)
         return IW_ATOMIC_RESPONSE_HEADER;
     if (opcode == IW_OP_IMMEDIATE || opcode == IW_OP_IMMEDIATE_SE)
         return IW_IMMEDIATE_DATA;
-    return 28; /* a Read Request's; legal for a Terminate */
+    return 28; /* the length of a Read Request; legal for a Terminate */
 }
 
 static inline void build_control(struct builder *builder, enum iw_opcode opcode, bool last,
@@ -167,7 +172,10 @@ static inline void build_control(struct builder *builder, enum iw_opcode opcode,
                length);
 }
 
-/* All kinds, long and short, Writes and a Read Response between the segments of a Send. */
+/*
+ * Builds messages of all kinds, long and short, with Writes and a Read Response between the
+ * segments of a Send.
+ */
 static inline size_t build_mix(bool crc)
 {
     struct builder builder = {.crc = crc, .msn = 1};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Golden connections: what the receiver reports of their octets, however they are cut. */
+/* Golden connections: checks what the receiver reports of their octets, however they are cut. */
 #include "vectors/iw_golden.h"
 
 #include "iw_rx_bed.h"
@@ -47,13 +47,16 @@ Test(iw_rx, golden_a_at_initiator)
                                 .read_length = 16};
     struct iw_model_region *sink;
 
-    /* Send SE, Read Response; the invalidated STag is none of the model's. */
+    /*
+     * A Send with Solicited Event and a Read Response. The model does not have the invalidated
+     * STag.
+     */
     run_golden('A', 'R', &setup,
                "5 1/0+28 ~0 =20a34e25\n"
                "2 aabbcc01:7f0000001000+10 =b209b501\n"
                "end 109 fpdus 2 boundary 1\n"
                "headers 1 1 0 length 60 =fd844c38 =f5cbf9f5\n");
-    /* Once it is, the Terminate behind it comes through. */
+    /* When the model has it, the Terminate behind it is reported. */
     start(&setup);
     sink = &model.regions[0];
     sink->stag = SINK;

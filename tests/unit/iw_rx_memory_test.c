@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Memory for the payload: in many pieces, read into directly, gone. */
+/* Memory for the payload: in many pieces, read into directly, and invalidated. */
 #include "iw_rx_bed.h"
 
 #include <criterion/criterion.h>
@@ -42,7 +42,7 @@ Test(iw_rx, direct_reads)
     cr_assert_eq(iw_rx_direct_end(&rx, 0), IW_OK);
     cr_assert_eq(iw_rx_consume(&rx, stream, 16), IW_OK);
     cr_assert_eq(iw_rx_direct_wanted(&rx), 500);
-    /* Nothing arrives; then more is asked for than there is. */
+    /* The first direct read receives nothing. The second one asks for more than the FPDU has. */
     wanted = 10;
     cr_assert_eq(iw_rx_direct_begin(&rx, &wanted, iov, &count), IW_OK);
     cr_assert(model.mapped && count == 3 && wanted == 10);
@@ -61,7 +61,7 @@ Test(iw_rx, direct_reads)
     cr_assert_eq(rx.fpdus, 1);
 }
 
-/* Memory in more pieces than fit is handed out bit by bit. */
+/* Memory in more pieces than fit into one map is mapped in several steps. */
 Test(iw_rx, short_maps)
 {
     struct builder builder = {.crc = true, .msn = 1};

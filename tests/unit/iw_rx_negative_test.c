@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Every row of the table of bad FPDUs: its error, its Terminate, nothing delivered that may not. */
+/*
+ * Runs every row of the table of bad FPDUs: each has its error and its Terminate, and delivers
+ * nothing that it must not.
+ */
 #include "tdi/iwarp/iw_rx.h"
 #include "tdi/iwarp/iw_wire.h"
 
@@ -21,7 +24,7 @@ static void start(bool crc)
     iw_rx_init(&rx, iw_model_ops(), &model, crc);
 }
 
-/* What may be reported besides the error. */
+/* Returns what may be reported besides the error. */
 static const char *expected_log(const struct iw_negative *row)
 {
     if (strstr(row->what, "second Send"))
@@ -80,7 +83,7 @@ Test(iw_rx_negative, table)
     }
 }
 
-/* The same, behind the error: a good FPDU has no effect any more. */
+/* A good FPDU behind the error has no effect. */
 Test(iw_rx_negative, nothing_after_the_error)
 {
     uint8_t good[ROOM];
@@ -101,7 +104,7 @@ Test(iw_rx_negative, nothing_after_the_error)
     }
 }
 
-/* CRC off: the verdicts are the same but that of the damaged payload. */
+/* Without CRC the verdicts are the same except that of damaged payload. */
 Test(iw_rx_negative, table_without_crc)
 {
     for (size_t i = 1; i < ROWS; i++) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The rules of messages and their segments: each breach has its error, and the last word. */
+/*
+ * The rules of messages and their segments: each violation has its error, and nothing follows the
+ * error.
+ */
 #include "vectors/iw_golden.h"
 
 #include "iw_rx_bed.h"
@@ -16,7 +19,7 @@ static void expect_error(size_t length, enum iw_error error)
     start(&setup);
     cr_assert_eq(iw_rx_consume(&rx, stream, length), error);
     cr_assert_eq(rx.state, IW_RX_DEAD);
-    /* Whatever comes now has no effect. */
+    /* Later octets have no effect. */
     model.log_length = 0;
     cr_assert_eq(iw_rx_consume(&rx, stream, length), IW_OK);
     cr_assert_eq(model.log_length, 0);
@@ -47,7 +50,10 @@ Test(iw_rx, segments_of_a_send_agree)
     }
 }
 
-/* Its opcode and the STag that it invalidates hold for the rest, and nothing comes in between. */
+/*
+ * The opcode and the STag to invalidate of the empty segment hold for the message, and no other
+ * message comes in between.
+ */
 Test(iw_rx, an_empty_segment_begins_a_message)
 {
     struct builder builder = {.crc = true, .msn = 1};
@@ -96,7 +102,10 @@ Test(iw_rx, msn_wraps)
     cr_assert_eq(rx.next_msn[IW_QN_SEND], 1);
 }
 
-/* Control messages of every length: only the right ones are looked at, the carry holds them all. */
+/*
+ * Control messages of every length: only those of the right length are parsed, and all fit the
+ * carry buffer.
+ */
 Test(iw_rx, control_message_lengths)
 {
     for (uint32_t payload = 0; payload < 300; payload++) {
@@ -175,7 +184,9 @@ Test(iw_rx, control_message_order)
     }
 }
 
-/* Every ULPDU_Length with every opcode on both kinds of segment: an error or not, never a crash. */
+/*
+ * Every ULPDU_Length with every opcode on both kinds of segment may be an error, but never crashes.
+ */
 Test(iw_rx, every_length_and_opcode)
 {
     const struct setup setup = {.size = 70000, .receives = 1, .crc = true, .ird = 1};
@@ -204,7 +215,7 @@ Test(iw_rx, every_length_and_opcode)
     }
 }
 
-/* Refused before anything of it is known but its length: the CRC is found all the same. */
+/* The FPDU is refused when only its length is known. Its CRC is still checked. */
 Test(iw_rx, long_fpdu_of_another_version)
 {
     static const struct {
@@ -233,7 +244,7 @@ Test(iw_rx, long_fpdu_of_another_version)
     }
 }
 
-/* Octets that mean insufficient IRD at startup are siw's unexpected opcode later on. */
+/* The octets that mean insufficient IRD at startup mean siw's unexpected opcode later. */
 Test(iw_rx, terminate_after_startup)
 {
     struct builder builder = {.crc = true, .msn = 1};
@@ -279,7 +290,7 @@ static enum iw_error refuse_done(void *context, const struct iw_segment *segment
     return IW_ERR_RDMAP_CANNOT_INVALIDATE;
 }
 
-/* A late refusal counts as much as an early one, and leaves the order of messages alone. */
+/* A late refusal counts as much as an early one and does not change the order of messages. */
 Test(iw_rx, whole_fpdu_refused_late)
 {
     struct builder builder = {.crc = true, .msn = 1};

@@ -34,7 +34,10 @@ Test(iw_rx, longest_fpdu)
     }
 }
 
-/* One bit wrong anywhere: never a wrong report, and the same one however the stream was cut. */
+/*
+ * One wrong bit anywhere never causes a wrong report, and the result does not depend on how the
+ * stream was cut.
+ */
 Test(iw_rx, any_bit_flipped)
 {
     struct builder builder = {.crc = true, .msn = 1};
@@ -95,7 +98,10 @@ static bool take(void *context, const uint8_t *payload, uint32_t length, bool so
     return true;
 }
 
-/* Not the empty one, nor that of two segments, nor one that is not the next. */
+/*
+ * The short path takes neither an empty Send, nor one of two segments, nor one with an unexpected
+ * MSN.
+ */
 Test(iw_rx, usual_sends_are_taken)
 {
     struct builder builder = {.crc = true, .msn = 1};
@@ -115,7 +121,7 @@ Test(iw_rx, usual_sends_are_taken)
     start(&mix_setup);
     rx.ops = &ops;
     cr_assert_eq(iw_rx_consume(&rx, stream, first), IW_OK);
-    cr_assert(rx.segment.last && rx.segment.opcode == IW_OP_SEND); /* no unfinished message */
+    cr_assert(rx.segment.last && rx.segment.opcode == IW_OP_SEND); /* no message is unfinished */
     cr_assert_eq(iw_rx_consume(&rx, stream + first, builder.length - first), IW_OK);
     cr_assert(octets_taken == 64 + 1 + 32 && solicited_taken == 1);
     cr_assert(rx.fpdus == 8 && rx.next_msn[IW_QN_SEND] == builder.msn);

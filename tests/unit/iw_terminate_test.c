@@ -17,7 +17,9 @@ static void decode(const char *hex, bool startup, struct iw_terminate *terminate
     cr_assert_eq(iw_decode_terminate(octets, length, startup, terminate), IW_OK);
 }
 
-/* Encoding the Terminate that an error asks for gives the golden frame; decoding gives it back. */
+/*
+ * Encodes the Terminate for an error and compares it with the golden frame; then decodes the frame.
+ */
 static void check_golden(char connection, unsigned frame, char bad_connection, unsigned bad_frame,
                          enum iw_error error, bool crc)
 {
@@ -64,7 +66,7 @@ Test(iw_terminate, golden_siw_frame)
     cr_assert_eq(terminate.ddp[1], 0x43);
 }
 
-/* Terminates that live siw peers sent. */
+/* Terminates that real siw peers have sent. */
 Test(iw_terminate, siw_table)
 {
     static const struct {
@@ -99,7 +101,7 @@ Test(iw_terminate, siw_table)
     }
 }
 
-/* The same four octets mean insufficient IRD while the peer has sent nothing else. */
+/* These four octets mean insufficient IRD only while the peer has sent nothing else. */
 Test(iw_terminate, startup_decides)
 {
     struct iw_terminate terminate;
@@ -123,7 +125,7 @@ Test(iw_terminate, unknown_codes_are_kept)
     cr_assert_eq((unsigned)terminate.error, IW_CODE(1u, 2u, 0x77u));
 }
 
-/* D without M: the length field is there and says nothing. */
+/* D without M: the length field is present but has no meaning. */
 Test(iw_terminate, header_without_length)
 {
     struct iw_terminate terminate;
@@ -135,7 +137,10 @@ Test(iw_terminate, header_without_length)
     cr_assert(!terminate.has_ddp && !terminate.has_rdmap && terminate.segment_length == 0);
 }
 
-/* A Terminate with all headers, cut anywhere: too short, or fewer copies; no read past its end. */
+/*
+ * A Terminate with all headers, cut anywhere, is too short or has fewer copies. Nothing is read
+ * past its end.
+ */
 Test(iw_terminate, cut_anywhere)
 {
     uint8_t octets[ROOM];

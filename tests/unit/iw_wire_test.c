@@ -9,7 +9,7 @@
 
 #define ROOM 1024
 
-/* What golden frames say, field by field; payload is taken from the frame itself. */
+/* The fields of golden frames. The payload comes from the frame itself. */
 struct header_row {
     char connection;
     unsigned frame;
@@ -144,7 +144,7 @@ static enum iw_error decode(const char *hex, uint32_t ulpdu_length)
     uint8_t octets[ROOM];
     size_t length = iw_hex(hex, octets, sizeof(octets));
     size_t available = length < ulpdu_length ? length : ulpdu_length;
-    /* Exactly that many octets, for AddressSanitizer. */
+    /* Allocates exactly that many octets, so that AddressSanitizer finds a read past them. */
     uint8_t *copy = malloc(available ? available : 1);
     enum iw_error error;
 

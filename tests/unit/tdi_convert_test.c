@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* it_socket_convert and itx_socket_convert up to the provider. */
+/* it_socket_convert and itx_socket_convert, down to the provider. */
 #include "support/time_limit.h"
 #include "unit/fake_provider.h"
 
@@ -136,7 +136,7 @@ Test(tdi_convert, what_is_no_established_tcp_stream_is_refused)
     cr_assert_eq(fake.calls.convert, 0);
 }
 
-/* The other end's doing has arrived here. */
+/* Waits until the other end's action has arrived. */
 static void await_event(int fd, short event)
 {
     struct pollfd pollfd = {.fd = fd, .events = event};
@@ -171,7 +171,7 @@ Test(tdi_convert, the_callers_pending_error_is_left)
 Test(tdi_convert, an_address_of_another_ia_is_refused)
 {
     teardown_stream();
-    setup_stream(AF_INET, "127.0.0.2", NULL); /* the accepted side has that address */
+    setup_stream(AF_INET, "127.0.0.2", NULL); /* the address of the accepted side */
     cr_assert_eq(convert(there, IT_SC_DEFAULT, NULL, 0), IT_ERR_INVALID_CONVERSION);
 }
 
@@ -279,7 +279,7 @@ Test(tdi_convert, extended_arguments)
     cr_assert_eq(extended(0, &params), IT_SUCCESS);
     params.size = sizeof(params) - 1;
     cr_assert_eq(extended(0, &params), IT_ERR_INVALID_LENGTH);
-    params.size = sizeof(params) + 100; /* of a later version: what we do not know is not read */
+    params.size = sizeof(params) + 100; /* a later version's members are ignored */
     params.early_len = 3;
     cr_assert_eq(extended(0, &params), IT_ERR_FAULT);
     params.early_data = data;

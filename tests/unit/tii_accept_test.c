@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What answers a connection request: it_ep_accept, it_reject, it_handoff. */
+/* The answers to a connection request: it_ep_accept, it_reject, it_handoff. */
 #include "unit/fixture_world.h"
 
 #include <arpa/inet.h>

@@ -119,7 +119,7 @@ Test(tii_connect, spigot)
         fake.spigots = rows[i].spigots;
         cr_assert_eq(it_get_pathinfo(world.ia, rows[i].asked, &to, &count, &total, &found), want,
                      "row %zu", i);
-        if (rows[i].found && !(rows[i].spigots & 1)) /* where there is no Spigot 0 */
+        if (rows[i].found && !(rows[i].spigots & 1)) /* there is no Spigot 0 */
             cr_assert_eq(found.spigot_id, rows[i].found, "row %zu", i);
         path.spigot_id = rows[i].asked;
         cr_assert_eq(connect_now(), want, "row %zu", i);

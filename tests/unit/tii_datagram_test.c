@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Datagram calls on an IA that has datagrams: what reaches the provider, and what does not. */
+/*
+ * Datagram calls on an IA that has datagrams: checks what reaches the provider and what does not.
+ */
 #include "ual/providers/ual_providers.h"
 #include "evd/deliver/evd_deliver.h"
 #include "unit/fake_provider.h"
@@ -271,7 +273,7 @@ Test(tii_datagram, completions)
     cr_assert_eq(event.all_dto_cmpl.transferred_length, 4);
     event = received();
     cr_assert(event.all_dto_cmpl.flags == 0 && event.all_dto_cmpl.ud_ep_id == 0);
-    /* The endpoint goes: the event stays, without what was the provider's. */
+    /* After the endpoint is freed, the event stays without the provider's part. */
     cr_assert_eq(it_ep_free(ep), IT_SUCCESS);
     memset(&from, 0xff, sizeof(from));
     event = received();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Datagram calls on an IA without datagrams: what is wrong with the arguments comes first. */
+/* Datagram calls on an IA without datagrams: errors in the arguments are reported first. */
 #include "unit/fixture_world.h"
 
 #include <arpa/inet.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Lines of the configuration file, and files that are none. */
+/* Lines of the configuration file, and paths that are no such file. */
 #include "base/base_log.h"
 #include "ual/providers/ual_providers.h"
 
@@ -24,7 +24,7 @@ static void use(const struct ual_conf_line *line, void *context)
                    line->options);
 }
 
-/* Warnings go to a file in place of stderr, so that they can be counted. */
+/* Writes warnings to a file in place of stderr, so that they can be counted. */
 static void parse(const char *text, size_t length)
 {
     FILE *stream = fmemopen((void *)(uintptr_t)text, length, "r");
@@ -72,7 +72,7 @@ Test(ual_conf, nothing)
     expect("   \t # x\n\n  \r\n#", "", 0);
 }
 
-/* Each is one line in the log; the others count. */
+/* Each bad line makes one line in the log. Good lines around it still count. */
 Test(ual_conf, bad_lines)
 {
     expect("provider\n", "", 1);
@@ -99,7 +99,7 @@ Test(ual_conf, aliases)
     expect("alias one siw0\nalias three three\nAlias three uiwarp\n", "", 3);
     cr_assert_str_eq(ual_alias_of("one"), "uiwarp");
     cr_assert_null(ual_alias_of("three"));
-    /* In a ring, each stands for the other: that is not looked for any further. */
+    /* In a ring of aliases each one names the next; a lookup follows one alias only. */
     expect("alias left right\nalias right left\n", "", 0);
     cr_assert_str_eq(ual_alias_of("left"), "right");
     cr_assert_str_eq(ual_alias_of("right"), "left");
@@ -131,7 +131,7 @@ static bool add_nothing(const struct vp_provider *provider)
     return false;
 }
 
-/* Whatever the name in the environment is, the program goes on. */
+/* Whatever path the environment gives, the program continues. */
 Test(ual_conf, files_that_are_none)
 {
     char folder[] = "/tmp/itapi-conf.XXXXXX";
@@ -146,7 +146,7 @@ Test(ual_conf, files_that_are_none)
     setenv("ITAPI_CONF", path, 1);
     ual_conf_load(add_nothing);
     cr_assert_eq(mkfifo(path, 0600), 0);
-    ual_conf_load(add_nothing); /* does not wait for somebody who writes */
+    ual_conf_load(add_nothing); /* does not wait for a writer of the FIFO */
     setenv("ITAPI_CONF", "/dev/zero", 1);
     ual_conf_load(add_nothing);
     unlink(path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* it_convert_net_addr: every pair of kinds, and what is no address. */
+/* it_convert_net_addr: every pair of kinds, and arguments that are no address. */
 #include "it_api.h"
 
 #include <arpa/inet.h>
@@ -10,7 +10,7 @@ static const it_net_addr_type_t kinds[] = {IT_IPV4, IT_IPV6, IT_IB_GID, IT_VIA_H
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-/* The text is an IPv6 address for a GID, and for VIA the octets themselves. */
+/* The text is an IPv6 address for a GID. For VIA its characters are the octets. */
 static it_net_addr_t address(it_net_addr_type_t kind, const char *text)
 {
     it_net_addr_t made;

@@ -167,7 +167,7 @@ Test(ual_ep_create, events_outlive_the_endpoint)
     struct ual_conn_news news = {.number = IT_CM_MSG_CONN_BROKEN_EVENT};
     it_event_t event;
 
-    /* A slot counter of the EP, gone when the event is dequeued. */
+    /* Points to a slot counter of the EP, which is set when the event is dequeued. */
     dto.retire = (_Atomic uint32_t *)(void *)((struct ual_ep *)(void *)world.ep)->area;
     dto.retire_value = 7;
     cr_assert_neq(evd_push_dto(evd_from_handle(world.dto_evd), &dto), EVD_LOST);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* it_ep_modify by member and state, and the MPA settings. */
+/* it_ep_modify by member and by state, and the MPA settings. */
 #include "unit/fixture_world.h"
 
 #include <criterion/criterion.h>
@@ -8,8 +8,8 @@
 TestSuite(ual_ep_modify, .init = world_init, .fini = world_fini);
 
 /*
- * By bit of the mask, lowest first: m is never legal, t belongs to the other type, n is nothing to
- * an endpoint without S-RQ; a changes in any of U, A2, C; i in U and A2; u in U only.
+ * One letter for each bit of the mask, lowest first. m: never legal; t: of the other type; n:
+ * ignored by an endpoint without an S-RQ; a: changes in U, A2 and C; i: in U and A2; u: in U only.
  */
 static const char kinds[] = "mmmmmmmmmmaauuiamtuaauumnnam";
 
@@ -106,7 +106,7 @@ Test(ual_ep_modify, checks_limits)
     REFUSED(IT_EP_PARAM_MAX_IRD, srv.rc.rdma_read_ird, 9, IT_ERR_RESOURCE_IRD);
     REFUSED(IT_EP_PARAM_MAX_ORD, srv.rc.rdma_read_ord, 10, IT_ERR_RESOURCE_ORD);
     REFUSED(IT_EP_PARAM_ATOMICS_ENABLE, srv.rc.atomics_enable, IT_TRUE, IT_ERR_INVALID_EP_ATTR);
-    REFUSED(IT_EP_PARAM_MAX_ORD, max_request_dtos, 65, IT_SUCCESS); /* not looked at */
+    REFUSED(IT_EP_PARAM_MAX_ORD, max_request_dtos, 65, IT_SUCCESS); /* ignored */
     cr_assert_eq(fake.calls.ep_modify, 1);
 }
 

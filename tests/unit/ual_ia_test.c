@@ -56,7 +56,7 @@ static bool poor_has_interface(const char *name)
     return strcmp(name, "poor0") == 0;
 }
 
-/* Of S-RQs and RMRs a provider may have none, but then it must not announce them. */
+/* A provider may lack the calls of S-RQs and RMRs only if it does not announce them. */
 Test(ual_ia, what_is_announced_can_be_called)
 {
     static struct vp_provider poor;
@@ -214,7 +214,7 @@ Test(ual_ia, free_ends_waits_with_abort)
 
     fake_world_open(&world);
     cr_assert_eq(pthread_create(&thread, NULL, wait_for_ever, world.conn_evd), 0);
-    /* It may sleep by now, be on its way, or not have started: all have to work. */
+    /* The thread may sleep, be about to sleep, or not have started. All three must work. */
     fake_world_close(&world);
     cr_assert_eq(pthread_join(thread, &result), 0);
     cr_assert((uintptr_t)result == IT_ERR_ABORT || (uintptr_t)result == IT_ERR_INVALID_EVD);
@@ -237,7 +237,7 @@ Test(ual_ia, counters_respect_the_size_the_caller_knows)
     cr_assert_eq(larger.counters.thread_wakeups, 22);
     cr_assert_eq(larger.behind, 7);
     larger.counters.size =
-        offsetof(struct itx_counters, send_retries) - 1; /* below the first version */
+        offsetof(struct itx_counters, send_retries) - 1; /* smaller than the first version */
     cr_assert_eq(itx_ia_stats(world.ia, &larger.counters), IT_ERR_INVALID_LENGTH);
     larger.counters.size = sizeof(struct itx_counters);
     atomic_store(&((struct ual_ia *)(void *)world.ia)->evd.failed, true);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Atomic operations and immediate values up to the provider. */
+/* Atomic operations and immediate values, down to the provider. */
 #include "unit/fixture_world.h"
 
 #include <criterion/criterion.h>
@@ -54,7 +54,7 @@ Test(ual_post_atomic, flags)
                      flags & ~allowed ? IT_ERR_INVALID_DTO_FLAGS : IT_SUCCESS, "%x", flags);
 }
 
-/* Of several things that are wrong the first in the order of the API's rules decides. */
+/* If several arguments are wrong, the first in the order of the API's rules decides the status. */
 Test(ual_post_atomic, order_of_checks)
 {
     it_lmr_triplet_t bad = {.lmr = NULL, .length = 7};
@@ -91,7 +91,7 @@ static it_status_t write_imm(uint64_t value)
     return itx_post_rdma_write_imm(world.ep, NULL, 0, 5, (it_dto_flags_t)0, 88, 99, value);
 }
 
-/* A value is never cut: one with more bits than the transport has is refused. */
+/* An immediate value with more bits than the transport has is refused, never truncated. */
 Test(ual_post_atomic, immediate_of_the_transport)
 {
     static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* it_post_send, it_post_recv, it_post_rdma_write, it_post_rdma_read up to the provider. */
+/* it_post_send, it_post_recv, it_post_rdma_write, it_post_rdma_read, down to the provider. */
 #include "unit/fixture_world.h"
 
 #include <criterion/criterion.h>
@@ -98,7 +98,10 @@ Test(ual_post, length)
     it_lmr_triplet_t segments[3] = {segment(1), segment(1), segment(1)};
 
     for (int i = 0; i < OPERATIONS; i++) {
-        /* Of the endpoint for a Send, of the IA for what needs no receive, none for a receive. */
+        /*
+         * A Send has the endpoint's limit. Operations that need no receive have the IA's. A receive
+         * has none.
+         */
         uint64_t limit = i == SEND ? 1000 : i == RECV ? UINT64_MAX : fake.attributes.max_message;
 
         segments[0].length = limit;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Protection zones, and what works on any handle. */
+/* Protection zones, and calls that take any handle. */
 #include "unit/fixture_world.h"
 
 #include <criterion/criterion.h>
@@ -97,7 +97,7 @@ Test(ual_handle, context_does_not_outlive_the_object)
 
     cr_assert_eq(it_set_consumer_context(world.lmr, context), IT_SUCCESS);
     cr_assert_eq(it_lmr_free(world.lmr), IT_SUCCESS);
-    for (int i = 0; i < 40; i++) { /* until the memory is used again */
+    for (int i = 0; i < 40; i++) { /* until freed memory is used again */
         cr_assert_eq(it_lmr_create10(world.pz, world.memory, 1, IT_PRIV_LOCAL, IT_LMR_FLAG_NONE, 0,
                                      &lmr, NULL),
                      IT_SUCCESS);

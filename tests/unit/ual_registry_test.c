@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Registering providers, and it_interface_list. */
+/* Registration of providers, and it_interface_list. */
 #include "unit/fake_provider.h"
 #include "ual/providers/ual_providers.h"
 

@@ -109,7 +109,7 @@ Test(ual_request, announce_fills_the_event)
     cr_assert_eq(event.conn_req.rdma_read_ord, 4);
     cr_assert_eq(event.conn_req.private_data_present, IT_TRUE);
     cr_assert_eq(memcmp(event.conn_req.private_data, data, IT_MAX_PRIV_DATA), 0);
-    while (ual_request_announce(&request)) /* until there is no room */
+    while (ual_request_announce(&request)) /* until the EVD is full */
         continue;
     cr_assert(ual_request_withdraw(&request));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the access layer makes of windows and changed regions for a provider, by what that offers.
+ * How the access layer maps windows and changed regions to a provider, depending on what the
+ * provider offers.
  */
 #include "unit/fixture_world.h"
 
@@ -235,7 +236,7 @@ Test(ual_rmr, modify_while_windows_are_linked)
                  "no atomics");
 }
 
-/* A provider that knows such regions: they are for the privileged all the same. */
+/* The provider knows such regions. Still only privileged consumers may use them. */
 Test(ual_rmr, regions_without_memory)
 {
     it_lmr_handle_t lmr = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Shared receive queues and the endpoints that draw from them, up to the provider. */
+/* Shared receive queues and the endpoints that draw from them, down to the provider. */
 #include "unit/fixture_world.h"
 #include "evd/deliver/evd_deliver.h"
 
@@ -8,7 +8,7 @@
 
 #define NO_FLAGS ((it_dto_flags_t)0)
 
-static it_srq_handle_t srq; /* 3 segments, 10 receives: one more by the provider */
+static it_srq_handle_t srq; /* 3 segments and 10 receives; the provider adds one */
 
 static void setup(void)
 {
@@ -124,7 +124,7 @@ Test(ual_srq, modify_checks_its_arguments)
     cr_assert_eq(fake.calls.srq_modify, 0);
     cr_assert_eq(modify(low, 20, 1), IT_SUCCESS);
     cr_assert_eq(fake.calls.srq_modify, 1);
-    fake.answer = IT_ERR_SRQ_LOW_WATERMARK; /* only the provider can tell */
+    fake.answer = IT_ERR_SRQ_LOW_WATERMARK; /* only the provider knows */
     cr_assert_eq(modify(low, 20, 1), IT_ERR_SRQ_LOW_WATERMARK);
     fake.answer = IT_SUCCESS;
     fail_ia();
@@ -228,7 +228,7 @@ Test(ual_srq, endpoint_has_no_receives_of_its_own)
     it_ep_param_t params;
     it_ep_handle_t ep;
 
-    attr.max_recv_dtos = SIZE_MAX; /* not looked at */
+    attr.max_recv_dtos = SIZE_MAX; /* ignored */
     attr.max_recv_segments = SIZE_MAX;
     attr.srv.rc.soft_hi_watermark = 11;
     attr.srv.rc.hard_hi_watermark = 0;
@@ -297,7 +297,7 @@ Test(ual_srq, attributes_of_receives_an_endpoint_does_not_have)
     cr_assert_eq(params.attr.srv.rc.hard_hi_watermark, 4);
 }
 
-/* Whatever they are, and whatever the IA can do. */
+/* They are ignored whatever their values are and whatever the IA supports. */
 Test(ual_srq, watermarks_of_an_endpoint_without_are_ignored)
 {
     unsigned both =
@@ -392,7 +392,7 @@ Test(ual_srq, affiliated_event_names_the_queue)
     it_evd_handle_t evd;
     it_event_t event;
 
-    evd_raise_affiliated_srq(&ia->evd, IT_ASYNC_AFF_SRQ_LOW_WATERMARK, srq); /* nobody to tell */
+    evd_raise_affiliated_srq(&ia->evd, IT_ASYNC_AFF_SRQ_LOW_WATERMARK, srq); /* no EVD takes it */
     cr_assert_eq(it_evd_create(world.ia, IT_ASYNC_AFF_EVENT_STREAM, (it_evd_flags_t)0, 4, 0, NULL,
                                &evd, NULL),
                  IT_SUCCESS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The agenda beside a model of it, by itself and among threads. */
+/* Compares the agenda with a model of it, and runs it with several threads. */
 #include "vp/uiwarp/queue/uiw_agenda.h"
 
 #include "base/base_clock.h"
@@ -18,10 +18,10 @@ struct thing {
     struct uiw_agenda_entry entry;
     unsigned number;
     unsigned group;
-    bool stubborn;         /* enters again while it is acted on */
+    bool stubborn;         /* enters the agenda again in its action */
     _Atomic uint32_t work; /* posted, not done */
     _Atomic uint64_t done;
-    uint64_t entered; /* calls of .entered: by whoever has it in hand */
+    uint64_t entered; /* calls of .entered, by the thread that holds the entry */
     pthread_t thread; /* posts */
 };
 
@@ -56,7 +56,7 @@ static void note(struct uiw_agenda_entry *entry)
         uiw_agenda_push(&agenda, entry);
 }
 
-/* A thread that has taken work out of the thing takes a while to do it. */
+/* Takes the thing's work and lets other threads run before it counts the work as done. */
 static void work(struct uiw_agenda_entry *entry)
 {
     uint32_t taken = atomic_exchange(&thing_of(entry)->work, 0);
@@ -83,7 +83,7 @@ static void on_look(struct uiw_agenda *of)
     (void)atomic_fetch_add(&looks, 1);
 }
 
-/* The loop never looks. */
+/* With these operations the loop never looks at the agenda. */
 static const struct uiw_agenda_ops quiet_ops = {
     .period_ns = 3600 * BASE_NS_PER_S,
     .entered = on_entered,
@@ -136,7 +136,7 @@ static bool is_in_group(const struct uiw_agenda_entry *entry, const void *key)
 
 /* ---------------------------------------------------------------- the model */
 
-/* The things on it, oldest first. */
+/* The things on the agenda, oldest first. */
 struct model {
     unsigned order[THINGS];
     unsigned count;
@@ -175,7 +175,10 @@ static void model_enter(struct model *model, struct thing *thing)
         model->order[model->count++] = thing->number;
 }
 
-/* Entries of other groups keep their order; stubborn ones come back as the newest. */
+/*
+ * Runs the agenda for a group. Entries of other groups keep their order; stubborn ones come back as
+ * the newest.
+ */
 static void model_run(struct model *model, const unsigned *group)
 {
     struct model before = *model;
@@ -241,7 +244,9 @@ Test(uiw_agenda, as_its_model)
     }
 }
 
-/* An entry that has been out of sight is announced again. */
+/*
+ * A run takes all entries off the agenda for a while. An entry that is put back is announced again.
+ */
 Test(uiw_agenda, an_entry_that_is_put_back_is_announced)
 {
     unsigned group = 1;
@@ -271,7 +276,7 @@ static void await_rest(void)
         (void)sched_yield();
 }
 
-/* The loop looks as long as there is something, rests, and begins anew. */
+/* The loop looks at the agenda while it has entries, rests, and begins again. */
 Test(uiw_agenda, the_loop_looks)
 {
     open_with(&busy_ops);
@@ -308,7 +313,7 @@ static void *post(void *argument)
     return NULL;
 }
 
-/* Nothing is overlooked, and nothing is in use once its entry has left. */
+/* No work is overlooked, and nobody uses an entry after it has left. */
 Test(uiw_agenda, threads)
 {
     open_with(&busy_ops);

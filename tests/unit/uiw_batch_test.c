@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Requests and answers as FPDUs, octet by octet. The octets were written down by another program:
- * RFC 5040, 5041, 5044 and 7306 in forty lines of Python.
+ * Requests and answers as FPDUs, octet by octet. Another program wrote the expected octets: RFC
+ * 5040, 5041, 5044 and 7306 in forty lines of Python.
  */
 
 #include "uiw_stream.h"
@@ -61,7 +61,7 @@ static size_t copy_iov(const struct uiw_batch *from, uint8_t *to)
     return length;
 }
 
-/* Builds the batch that comes next, and moves the cursor as if it had been sent. */
+/* Builds the next batch and moves the cursor as if the batch had been sent. */
 static size_t next_batch(uint8_t *to)
 {
     size_t length;
@@ -301,7 +301,7 @@ Test(uiw_batch, each_response_is_what_is_written_down)
     cr_assert_eq(stream.ep->tx.cursor.irq, 3);
 }
 
-/* Four FPDUs of responses in a row, then a request. */
+/* After four FPDUs of responses in a row comes a request. */
 Test(uiw_batch, responses_and_requests_take_turns)
 {
     for (unsigned i = 0; i < 6; i++)
@@ -310,7 +310,7 @@ Test(uiw_batch, responses_and_requests_take_turns)
     check_octets(READ_0 READ_0 READ_0 READ_0 SEND_11 READ_0 READ_0, next_batch(found), "turns");
 }
 
-/* A Write that has begun is finished first, and a response that has begun before a Write. */
+/* A Write that has begun is finished before a response starts, and a response before a Write. */
 Test(uiw_batch, two_tagged_messages_do_not_mix)
 {
     uiw_stream_post(&stream, VP_RDMA_WRITE, 0, 0, 60, 1, 0);
@@ -327,7 +327,7 @@ Test(uiw_batch, a_fence_lets_responses_pass)
     atomic_store(&stream.ep->reads.orq_tail, 1); /* a Read is open */
     uiw_stream_post(&stream, VP_SEND, IT_BARRIER_FENCE_FLAG, 0, 5, 0, 0);
     peer_reads(0);
-    stream.ep->tx.responses = 4; /* the turn of a request */
+    stream.ep->tx.responses = 4; /* it is a request's turn */
     check_octets(READ_0, next_batch(found), "response");
     cr_assert_eq(stream.ep->tx.cursor.sq, 0);
 }
@@ -347,7 +347,7 @@ Test(uiw_batch, a_source_that_is_gone_fails)
 
 /* ---------------------------------------------------------------- large messages */
 
-/* All batches of what is posted, one behind the other. */
+/* Writes all batches of the posted requests one after the other. */
 static size_t all_batches(uint8_t *to, unsigned *count, unsigned *cuts)
 {
     size_t length = 0;
@@ -368,7 +368,7 @@ static void peer_speaks(void)
     atomic_fetch_add(&stream.ep->rx.fpdus_in, 1);
 }
 
-/* In parts or not, the octets are the same but for the MSN, which a Write has not. */
+/* With and without parts the octets are the same except the MSN, which a Write does not have. */
 static void check_parts(size_t message, bool crc, unsigned wanted_cuts)
 {
     unsigned count, cuts;
@@ -430,7 +430,7 @@ Test(uiw_batch_large, a_batch_with_crc_stays_in_the_cache)
     cr_assert_eq(count, 1, "1 MiB");
 }
 
-/* The source of a Read may change while it is sent: with CRC it is copied. */
+/* The source of a Read may change while it is sent. With CRC the response sends a copy. */
 Test(uiw_batch_large, a_response_with_crc_is_a_copy)
 {
     for (unsigned crc = 0; crc < 2; crc++) {
@@ -458,7 +458,7 @@ static size_t sent_octets(void)
     return length > 0 ? (size_t)length : 0;
 }
 
-/* The batch's octets for the same request with the same MSN. */
+/* Builds the batch for the same request with the same MSN. Returns its length. */
 static size_t batch_of_last(const struct uiw_cursor *cursor, uint32_t msn)
 {
     size_t length;
@@ -534,7 +534,7 @@ Test(uiw_batch_large, other_messages_are_for_the_batch)
     cr_assert_not(uiw_single_is_next(stream.ep), "with another behind it");
 }
 
-/* The MSN of a message that found the socket full stays its own. */
+/* A message that finds the socket full keeps its MSN. */
 Test(uiw_batch_large, a_full_socket_leaves_it_to_the_batch)
 {
     int least = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* An EP of uiwarp without a stream, whose queues a test moves by hand. */
+/* An EP of uiwarp without a stream. The test moves its queues. */
 #ifndef ITAPI_TESTS_UNIT_UIW_BED_H
 #define ITAPI_TESTS_UNIT_UIW_BED_H
 
@@ -22,7 +22,7 @@ static inline void uiw_bed_use(struct uiw_bed *bed, it_ep_handle_t handle)
     bed->ep = uiw_ep_of(bed->ual);
 }
 
-/* The EP's queues are as deep as the EVDs. */
+/* Opens the EP with queues as deep as its EVDs. */
 static inline void uiw_bed_open(struct uiw_bed *bed, size_t depth)
 {
     it_ep_attributes_t attr = fx_ep_attr();
@@ -39,7 +39,7 @@ static inline void uiw_bed_close(struct uiw_bed *bed)
     fx_node_close(&bed->node);
 }
 
-/* Indexes begin here instead of at 0: they wrap. Nothing is posted yet. */
+/* Makes the indexes of an empty queue begin here instead of at 0, so that they wrap. */
 static inline void uiw_bed_begin_at(struct uiw_queue *queue, uint32_t index)
 {
     atomic_store(&queue->tail, index);

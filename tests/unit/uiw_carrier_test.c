@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The kernel has a message about interfaces: what becomes of it. */
+/* Handling of the kernel's messages about interfaces. */
 #include "vp/uiwarp/net/uiw_carrier.h"
 
 #include "support/it_fixture.h"
@@ -12,10 +12,10 @@
 #include <sys/socket.h>
 
 static _Thread_local bool hearing;
-static _Thread_local unsigned messages; /* that the kernel still has */
+static _Thread_local unsigned messages; /* messages that the kernel still has */
 static _Thread_local int error;         /* then */
 
-/* In place of the C library's. */
+/* Replaces recv of the C library. */
 ssize_t recv(int fd, void *octets, size_t length, int flags)
 {
     if (!hearing)
@@ -63,7 +63,7 @@ static void bed_hear(unsigned count, int then)
     EXPECT_EQ(EAGAIN, error);
 }
 
-/* The host's state counts, not the message. */
+/* The state of the host counts, not the message. */
 Test(uiw_carrier, tells_what_has_changed_once, .init = bed_open, .fini = bed_close)
 {
     it_event_t event;
@@ -73,7 +73,7 @@ Test(uiw_carrier, tells_what_has_changed_once, .init = bed_open, .fini = bed_clo
     EXPECT(bed.carrier->online);
     bed_hear(3, EAGAIN);
     fx_empty(bed.evd);
-    bed.carrier->online = false; /* as if it had been */
+    bed.carrier->online = false; /* pretends that the link was down */
     bed_hear(1, EAGAIN);
     event = fx_next(bed.evd);
     EXPECT_EQ(IT_ASYNC_UNAFF_SPIGOT_ONLINE, event.event_number);
@@ -83,7 +83,7 @@ Test(uiw_carrier, tells_what_has_changed_once, .init = bed_open, .fini = bed_clo
     fx_empty(bed.evd);
 }
 
-/* An interface that is none has no link. */
+/* An interface that does not exist has no link. */
 Test(uiw_carrier, tells_that_it_is_gone, .init = bed_open, .fini = bed_close)
 {
     if (!bed.carrier->io.active)
@@ -93,7 +93,7 @@ Test(uiw_carrier, tells_that_it_is_gone, .init = bed_open, .fini = bed_close)
     EXPECT_EQ(IT_ASYNC_UNAFF_SPIGOT_OFFLINE, fx_next(bed.evd).event_number);
 }
 
-/* Some are lost, or a signal comes: the rest is read nevertheless. */
+/* If messages are lost or a signal comes, the remaining ones are read. */
 Test(uiw_carrier, reads_on_behind_what_was_lost, .init = bed_open, .fini = bed_close)
 {
     if (!bed.carrier->io.active)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Acts of a connection startup: their other outcome, what the peer gets, it_handoff. */
+/* Actions of a connection startup: their less usual outcome, what the peer gets, it_handoff. */
 #include "uiw_conn_bed.h"
 
 #include <criterion/criterion.h>
 #include <event2/event.h>
 
-/* A task or a call that comes too late finds nothing to do. */
+/* A task or a call that comes after the end finds nothing to do. */
 Test(uiw_conn, takes_no_event_when_it_is_over)
 {
     struct bed bed;
@@ -17,7 +17,7 @@ Test(uiw_conn, takes_no_event_when_it_is_over)
     other_judge(&bed, UIW_CONN_OVER, QUIET, ENDS);
 }
 
-/* After the second try, with revision 1. */
+/* The second attempt uses revision 1. When it fails too, the startup is over. */
 Test(uiw_conn, retries_once)
 {
     struct bed bed;
@@ -61,7 +61,7 @@ Test(uiw_conn, turns_away_what_cannot_be_announced)
     other_judge(&bed, UIW_CONN_OVER, QUIET, RESET);
 }
 
-/* Such an initiator comes back with revision 1. */
+/* The responder resets the stream. Such an initiator tries again with revision 1. */
 Test(uiw_conn, refuses_a_revision_that_the_ep_does_not_take)
 {
     struct itx_mpa_params params;
@@ -79,7 +79,7 @@ Test(uiw_conn, refuses_a_revision_that_the_ep_does_not_take)
     other_judge(&bed, UIW_CONN_OVER, BAD_PARMS, RESET);
 }
 
-/* The call that had it puts it back. */
+/* The call that had taken the request puts it back. */
 Test(uiw_conn, takes_back_the_request_of_a_peer_that_has_gone)
 {
     struct bed bed;
@@ -94,7 +94,7 @@ Test(uiw_conn, takes_back_the_request_of_a_peer_that_has_gone)
     other_judge(&bed, UIW_CONN_OVER, QUIET, RESET);
 }
 
-/* It is announced, and nobody can take it. */
+/* The request is announced, but it cannot be accepted. */
 Test(uiw_conn, nothing_may_follow_a_request)
 {
     struct bed bed;
@@ -139,7 +139,7 @@ Test(uiw_conn, refuses_with_a_reply)
     other_judge(&bed, UIW_CONN_OVER, BAD_PARMS, ENDS);
 }
 
-/* LLP error of MPA: no matching RTR (RFC 6581 8.2). */
+/* The Terminate names an LLP error of MPA: no matching RTR (RFC 6581 8.2). */
 Test(uiw_conn, terminates_what_it_cannot_take)
 {
     static const char terminate[] = "0016 4147 00000000 00000002 00000001 00000000 20070000";
@@ -155,7 +155,7 @@ Test(uiw_conn, terminates_what_it_cannot_take)
     other_judge(&bed, UIW_CONN_OVER, BAD_PARMS, ENDS);
 }
 
-/* The program has read the Reply before: the socket has no octet of it. */
+/* The program has read the Reply, so the socket has no octet of it. */
 Test(uiw_conn, takes_octets_that_were_read_before)
 {
     RAW_BYTES(reply);

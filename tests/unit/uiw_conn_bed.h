@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A connection startup driven by octets and by a timer that expires when the test says so. send()
- * and recv() are the test's, and the IA lives on the test's thread, so nothing else happens. The
- * ends of streams are real.
+ * A connection startup driven by octets and by a timer that expires when the test says so. The test
+ * replaces send() and recv(), and its own thread runs the IA, so nothing else happens. Ends of
+ * streams are real.
  */
 #ifndef ITAPI_TESTS_UNIT_UIW_CONN_BED_H
 #define ITAPI_TESTS_UNIT_UIW_CONN_BED_H
@@ -29,11 +29,11 @@
 
 static _Thread_local struct {
     bool on;
-    size_t room;    /* what send() still takes */
+    size_t room;    /* octets that send() still takes */
     int send_error; /* then */
     uint8_t in[IW_MPA_FRAME_MAX];
-    size_t length, at; /* of what recv() still gives */
-    int end;           /* then: -1 is FIN, 0 nothing yet, else errno */
+    size_t length, at; /* of the octets that recv() returns */
+    int end;           /* after them: -1 is FIN, 0 nothing yet, else errno */
     uint8_t out[IW_MPA_FRAME_MAX];
     size_t sent;
 } script;
@@ -83,8 +83,8 @@ struct bed {
     /* One cell. */
     struct uiw_conn *conn;
     it_ep_handle_t ep;
-    int listener; /* of the peer that is connected to, or -1 */
-    int own;      /* the program's end of a socket that is converted, or -1 */
+    int listener; /* where the startup connects to, or -1 */
+    int own;      /* the program's end of a converted socket, or -1 */
     int peer;     /* the other end */
     bool taken;
     struct raw_bytes frame;
@@ -130,7 +130,7 @@ static inline void bed_pump_until(struct bed *bed, enum uiw_conn_state state)
     }
 }
 
-/* The socket is ready. */
+/* Tells the startup that the socket is ready. */
 static inline void bed_kick(struct bed *bed)
 {
     uiw_conn_step(bed->conn, UIW_ON_NOTHING);
@@ -158,7 +158,7 @@ static inline void bed_end(struct bed *bed, int end)
     bed_kick(bed);
 }
 
-/* The rest of a frame whose first octets are there. */
+/* Feeds the rest of a frame whose first octets have arrived. */
 static inline void bed_feed_rest(struct bed *bed)
 {
     bed_feed(bed, bed->frame.data + PART, bed->frame.len - PART);
@@ -218,7 +218,7 @@ static inline void begin_connect(struct bed *bed)
         (void)event_base_loop(bed->base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
 }
 
-/* Two ends of a stream. */
+/* Makes a stream for the startup. Returns the peer's end. */
 static inline int begin_stream(struct bed *bed)
 {
     struct raw_peer peer;
@@ -272,7 +272,7 @@ static inline void begin(struct bed *bed, enum uiw_conn_state state)
     uiw_conn_hold(bed->conn);
 }
 
-/* As if nobody had listened. */
+/* Acts as if nobody listened. */
 static inline void bed_refuse(struct bed *bed)
 {
     bed->conn->patience_ns = BASE_NEVER;
@@ -281,7 +281,7 @@ static inline void bed_refuse(struct bed *bed)
     script.send_error = 0;
 }
 
-/* From one state to the next on the way to the one that is wanted. */
+/* Moves one state further on the way to the wanted one. */
 static inline void advance(struct bed *bed, enum uiw_conn_event event)
 {
     switch ((int)bed_state(bed)) {
@@ -341,9 +341,9 @@ static inline void fire_frame(struct bed *bed, enum uiw_conn_event event)
     bool reply = bed->conn->mpa.initiator;
 
     raw_reset(&bed->frame);
-    if (event == UIW_ON_TERMINATE) /* not what was asked for */
+    if (event == UIW_ON_TERMINATE) /* the Reply is not the one asked for */
         raw_mpa2(&bed->frame, reply, RAW_MPA_C, 0);
-    else if (event == UIW_ON_REFUSE) { /* there is no such EP */
+    else if (event == UIW_ON_REFUSE) { /* no EP supports this Request */
         bed->conn->mpa.config.rtr = 0;
         raw_mpa2(&bed->frame, reply, RAW_MPA_C, RAW_ENH_A);
     } else
@@ -401,7 +401,7 @@ static inline void fire(struct bed *bed, enum uiw_conn_event event)
             bed_put_back(bed);
         uiw_cm_close(bed->ia);
         break;
-    case UIW_ON_NO_MEMORY: /* of the watch that follows each step */
+    case UIW_ON_NO_MEMORY: /* the watch that follows each step may fail */
         uiw_conn_step(bed->conn, event);
         break;
     default:
@@ -412,15 +412,15 @@ static inline void fire(struct bed *bed, enum uiw_conn_event event)
 
 /* ---------------------------------------------------------------- the outcome */
 
-/* Of the stream. */
+/* The end of the stream. */
 enum fate {
-    STAYS, /* with the startup or the engine */
+    STAYS, /* the startup or the engine keeps it */
     RESET,
     ENDS, /* in order */
-    OWNER /* with the program, as it was */
+    OWNER /* the program has it back unchanged */
 };
 
-/* Of the EP. */
+/* The report to the EP. */
 enum report {
     QUIET,
     UP,
@@ -462,7 +462,7 @@ static inline void check_fate(struct bed *bed, enum fate fate)
     struct pollfd wait = {bed->peer, POLLIN, 0};
     char octet;
 
-    if (fate == OWNER) /* it works, and nothing has been sent on it */
+    if (fate == OWNER) /* the stream works, and nothing was sent on it */
         CHECK(write(bed->own, "x", 1) == 1);
     if (fate != STAYS)
         CHECK(poll(&wait, 1, FX_PATIENCE_MS) == 1);
@@ -484,7 +484,7 @@ static inline void check_fate(struct bed *bed, enum fate fate)
     }
 }
 
-/* Lists and counts are those of the state. */
+/* Checks that lists and counts match the state. */
 static inline void check_books(struct bed *bed)
 {
     const struct uiw_cm *cm = &bed->ia->cm;
@@ -525,7 +525,7 @@ static inline void judge(struct bed *bed, const struct cell *cell)
     check_books(bed);
     check_fate(bed, cell->fate);
     if (cell->report == UP)
-        script.on = false; /* the engine's now */
+        script.on = false; /* the engine has the stream now */
     check_report(bed, cell->report);
     finish(bed);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Each cell of docs/connections.md for uiwarp: the roles of a connection startup. */
+/* Checks each cell of docs/connections.md for uiwarp: the roles of a connection startup. */
 #include "uiw_conn_bed.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One stream at work, by octets: what is sent and when, and what comes of octets of the peer. */
+/*
+ * One stream at work, octet by octet: what is sent and when, and how octets of the peer are
+ * handled.
+ */
 #include "vp/uiwarp/stream/uiw_stream.h"
 
 #include "tdi/iwarp/iw_wire.h"
@@ -34,7 +37,10 @@ static void send_begins(void)
         call();
 }
 
-/* The library enters the kernel by the one; where a sanitizer watches, by the other. */
+/*
+ * The library enters the kernel through syscall(), under sanitizers through send(). Both are
+ * replaced.
+ */
 long syscall(long number, ...)
 {
     long (*next)(long number, ...) = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
@@ -107,7 +113,7 @@ Test(uiw_drive, posted_requests_leave)
     uiw_stream_done(stream.node.request_evd, 1, IT_DTO_SUCCESS);
 }
 
-/* The holder looks once more. */
+/* The thread that holds the token looks again before it releases it. */
 Test(uiw_drive, a_token_that_is_taken_is_marked)
 {
     post_send();
@@ -117,7 +123,7 @@ Test(uiw_drive, a_token_that_is_taken_is_marked)
     check_silent();
 }
 
-/* What is posted while another thread sends leaves with what that one sends. */
+/* A request posted while another thread sends leaves with that thread's requests. */
 Test(uiw_drive, the_holder_of_a_marked_token_looks_again)
 {
     post_send();
@@ -259,7 +265,7 @@ static void peer_writes(void)
     peer_sends_ulpdu();
 }
 
-/* Reads until something has come: over TCP that takes a moment. */
+/* Reads until something has arrived. Over TCP that takes a moment. */
 static void receive(void)
 {
     int generation = stream.ep->fd;
@@ -304,7 +310,7 @@ Test(uiw_drive, a_read_of_the_peer_is_answered)
     cr_assert_not(stream.ep->rx.kick);
 }
 
-/* RFC 5044 7.1.2. */
+/* RFC 5044 7.1.2: a responder waits for the initiator's first FPDU. */
 Test(uiw_drive, the_first_fpdu_of_the_peer_releases_a_responder)
 {
     atomic_store(&stream.ep->tx.hold, true);
@@ -342,7 +348,7 @@ Test(uiw_drive, a_damaged_fpdu_is_answered_by_a_terminate)
     uiw_stream_check_end(&stream, IT_CM_MSG_CONN_BROKEN_EVENT, IT_ASYNC_AFF_EP_L_LLP_ERROR);
 }
 
-/* It counts more than the end of the stream behind it. */
+/* The Terminate counts more than the end of the stream behind it. */
 Test(uiw_drive, a_terminate_of_the_peer)
 {
     uiw_stream_let_send(&stream);
@@ -354,7 +360,7 @@ Test(uiw_drive, a_terminate_of_the_peer)
     cr_assert_eq(atomic_load(&stream.ep->rx.terminates_in), 1);
 }
 
-/* Whatever the same look at the socket has found. */
+/* A Terminate counts more than anything else that the same read has found. */
 static void terminate_counts_more_than(enum uiw_read_state state)
 {
     const struct uiw_read read = {.state = state, .error = IW_ERR_MPA_CRC};
@@ -389,7 +395,7 @@ Test(uiw_drive, the_peer_resets)
     uiw_stream_check_end(&stream, IT_CM_MSG_CONN_BROKEN_EVENT, IT_ASYNC_AFF_EP_L_LLP_ERROR);
 }
 
-/* A leader may come late. */
+/* A leader may come to a stream after its end. */
 Test(uiw_drive, a_stream_that_is_gone_is_not_read)
 {
     static const struct uiw_end end = {.step = UAL_EP_CLOSED, .recv_status = IT_DTO_ERR_FLUSHED};

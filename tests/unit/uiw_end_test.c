@@ -92,7 +92,7 @@ Test(uiw_end, the_consumer_hears_of_an_error)
     uiw_stream_check_end(&stream, IT_CM_MSG_CONN_BROKEN_EVENT, IT_ASYNC_AFF_EP_FAILURE);
 }
 
-/* The request that failed comes first; the status of the others is that of the flush. */
+/* The failed request comes first. The others are flushed. */
 Test(uiw_end, the_request_and_the_receive_that_failed)
 {
     uiw_stream_post_recv(&stream, 0, 64);
@@ -139,7 +139,7 @@ Test(uiw_end, a_terminate_follows_the_rest_of_an_fpdu)
     size_t got;
 
     cr_assert(uiw_out_prepend_fpdu(stream.ep, fpdu, length));
-    stream.ep->tx.image.start = 4; /* these have left */
+    stream.ep->tx.image.start = 4; /* these octets have left */
     uiw_stream_let_send(&stream);
     cr_assert(end_with((struct uiw_end){.step = UAL_EP_BROKEN, .terminate = &local_error}));
     cr_assert_eq(raw_receive(&peer, rest, sizeof(rest), &got), RAW_OK);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which half-open stream goes when there are too many. */
+/* Checks which half-open stream is closed when there are too many. */
 #include "vp/uiwarp/net/uiw_half_open.h"
 
 #include <criterion/criterion.h>
@@ -37,7 +37,7 @@ static void go(unsigned stream)
     uiw_half_open_remove(&table, &streams[stream]);
 }
 
-/* The number of the one that has to go, or -1. */
+/* Returns the number of the stream that has to go, or -1. */
 static int excess(const char *from, unsigned share, unsigned max)
 {
     it_net_addr_t source = address(from);
@@ -75,7 +75,7 @@ Test(uiw_half_open, the_oldest_of_all)
     cr_assert_eq(excess("192.0.2.3", 9, 1), 1);
 }
 
-/* One that has said its Request leaves from the middle. */
+/* A stream whose Request is complete leaves from the middle of the list. */
 Test(uiw_half_open, in_any_order)
 {
     for (unsigned i = 0; i < 5; i++)
@@ -93,7 +93,10 @@ Test(uiw_half_open, in_any_order)
     cr_assert_eq(excess("192.0.2.1", 0, NO_MAX), 0);
 }
 
-/* Who has more than his share makes room himself, though others are older and all are too many. */
+/*
+ * A source with more than its share loses its own oldest stream, even if other sources have older
+ * ones and the total is exceeded.
+ */
 Test(uiw_half_open, the_oldest_of_the_source)
 {
     come(0, "192.0.2.1");
@@ -132,7 +135,7 @@ Test(uiw_half_open, what_counts_as_one_source)
     }
 }
 
-/* The same addresses as before must not meet in the same buckets. */
+/* Addresses that shared a bucket in one table must not share one in another. */
 Test(uiw_half_open, the_hash_is_secret)
 {
     static struct uiw_half_open_table other;
@@ -142,7 +145,7 @@ Test(uiw_half_open, the_hash_is_secret)
     uiw_half_open_fini(&other);
 }
 
-/* Against a list that is searched from the beginning. */
+/* Compares the table with a list that is searched from the beginning. */
 Test(uiw_half_open, like_a_plain_list)
 {
     unsigned order[STREAMS]; /* by age */

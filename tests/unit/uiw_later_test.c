@@ -23,7 +23,7 @@ static void setup(void)
         bed->node.request_evd = fx_evd(&bed->node, IT_DTO_EVENT_STREAM, 64, 1);
         uiw_bed_use(bed, fx_ep(&bed->node, NULL));
         progress = &bed->ep->ia->progress;
-        /* The loop does not look by itself. */
+        /* Keeps the loop from looking by itself. */
         atomic_store(&bed->ual->state, IT_EP_STATE_CONNECTED);
     }
     atomic_store(&progress->deferred.sweeping, true);
@@ -70,9 +70,7 @@ static void look_for_nothing(struct uiw_agenda *agenda)
     uiw_agenda_run(agenda, none, NULL, NULL);
 }
 
-/*
- * Both EVDs say that there is something to send, and again after another thread had the EP in hand.
- */
+/* A deferred post marks both EVDs, and marks them again after another thread had the EP in hand. */
 Test(uiw_later, a_deferred_post_marks_its_evds)
 {
     struct uiw_bed *bed = &beds[0];
@@ -114,7 +112,7 @@ Test(uiw_later, a_held_post_that_is_awaited_is_deferred)
     set_awaited(&beds[0], false);
 }
 
-/* A thread begins to wait while another has the EP in hand, and does not find it. */
+/* A thread begins to wait while another has the EP in hand, so the waiter does not find it. */
 Test(uiw_later, an_awaited_post_that_was_out_of_sight_is_deferred)
 {
     for (unsigned i = 0; i < BEDS; i++)
@@ -145,7 +143,7 @@ Test(uiw_later, an_ep_leaves)
     cr_assert_eq(atomic_load(&beds[1].ep->later.deferred.state), 0);
 }
 
-/* Each S-RQ may shorten the time between two looks, none makes it longer. */
+/* An S-RQ may shorten the time between two checks. None makes it longer. */
 Test(uiw_later, how_often_messages_are_looked_at)
 {
     static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Streams that are being closed, by peers that stay: how many descriptors they may take. */
+/* Streams that are being closed while their peers stay: limits the descriptors that they take. */
 #include "support/it_fixture.h"
 #include "support/raw_peer.h"
 #include "vp/uiwarp/connect/uiw_conn_private.h"
@@ -19,7 +19,7 @@ struct bed {
     struct uiw_ia *uiw;
     int peers[STREAMS];
     unsigned begun;
-    unsigned most; /* that there were at a time */
+    unsigned most; /* the most that there were at a time */
 };
 
 static void bed_open(struct bed *bed)
@@ -34,7 +34,7 @@ static void bed_open(struct bed *bed)
     bed->uiw = uiw_ia_of((struct ual_ia *)(void *)bed->ia);
 }
 
-/* On the loop thread: asserts nothing. */
+/* Runs on the loop thread and asserts nothing. */
 static void begin_all(void *argument)
 {
     struct bed *bed = argument;
@@ -51,7 +51,7 @@ static void begin_all(void *argument)
     }
 }
 
-/* The oldest go first, and each peer still gets what it was to get. */
+/* The oldest streams are closed first, and each peer still gets its last octets. */
 Test(uiw_linger, a_part_of_the_descriptors)
 {
     struct bed bed;
@@ -110,7 +110,7 @@ static void one_run_until(struct one *one, unsigned count)
     }
 }
 
-/* Octets that nobody reads would turn the end into a reset, which may overtake the last words. */
+/* Unread octets would turn the close into a reset, which may overtake the last octets. */
 Test(uiw_linger, the_peer_gets_the_last_words_whatever_it_sends)
 {
     char words[16];
@@ -130,7 +130,7 @@ Test(uiw_linger, the_peer_gets_the_last_words_whatever_it_sends)
     one_close(&one);
 }
 
-/* Another copy of the descriptor does not keep the stream alive. */
+/* A copy of the descriptor does not keep the stream alive. */
 Test(uiw_linger, a_reset_reaches_the_peer_through_copies)
 {
     struct one one;
@@ -144,7 +144,7 @@ Test(uiw_linger, a_reset_reaches_the_peer_through_copies)
     one_close(&one);
 }
 
-/* The last words do not fit: they go out as the peer reads, and FIN behind them. */
+/* The last octets do not fit the socket. They are sent as the peer reads, followed by FIN. */
 Test(uiw_linger, long_words_go_out_as_the_peer_reads)
 {
     static unsigned char words[8 << 20];

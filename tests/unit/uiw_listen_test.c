@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A listen point and each answer of accept(2). */
+/* A listen point and each result of accept(2). */
 
 #include "support/it_fixture.h"
 #include "support/raw_peer.h"
@@ -12,9 +12,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define BUDGET 64u /* streams a wake-up */
+#define BUDGET 64u /* streams for each wake */
 
-/* Of accept4(): this error, as often as it says, then no stream is waiting. */
+/* The script of accept4(): it fails with this error so many times, then no stream is waiting. */
 static _Thread_local struct {
     bool on;
     int error;
@@ -58,7 +58,7 @@ static void bed_close(void)
     check_done();
 }
 
-/* Returns how often it has asked. */
+/* Returns how often accept4() was called. */
 static unsigned bed_wake(int error, unsigned times)
 {
     struct evd_io *io = &bed.listener->sockets[0].io;
@@ -72,7 +72,7 @@ static unsigned bed_wake(int error, unsigned times)
     return script.calls;
 }
 
-/* Errors of a stream that has died in the queue. */
+/* These errors belong to a stream that has died in the queue. */
 Test(uiw_listen, goes_on_behind_a_stream_that_has_died, .init = bed_open, .fini = bed_close)
 {
     static const int errors[] = {EINTR,       ECONNABORTED, EPROTO, ENETDOWN,
@@ -90,7 +90,7 @@ Test(uiw_listen, lets_others_have_their_turn, .init = bed_open, .fini = bed_clos
     EXPECT_EQ(BUDGET, bed_wake(ECONNABORTED, 1000));
 }
 
-/* No stream can make room: without a pause the loop would spin. */
+/* There is no stream to close: without a pause the loop would spin. */
 Test(uiw_listen, pauses_without_descriptors, .init = bed_open, .fini = bed_close)
 {
     struct evd_timer *timer;
@@ -105,7 +105,7 @@ Test(uiw_listen, pauses_without_descriptors, .init = bed_open, .fini = bed_close
     EXPECT(timer->active);
 }
 
-/* One for each that comes: the oldest makes room, then the listener tries once more. */
+/* For each new stream the oldest one is closed, then the listener tries once more. */
 Test(uiw_listen, drops_one_that_has_said_nothing, .init = bed_open, .fini = bed_close)
 {
     struct raw_peer peers[2];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Links, unlinks and Reads into windows in the send queue: when their turn comes, and what then. */
+/* Links, unlinks and Reads into windows in the send queue: when they run and with what result. */
 #include "vp/uiwarp/send/uiw_send.h"
 
 #include "support/it_window.h"
@@ -13,7 +13,7 @@ static struct fx_buf buf;
 static struct fx_part part;
 static it_rmr_handle_t rmr;
 
-/* The test holds the token: what is posted stays in the queue. */
+/* The test holds the token, so posted requests stay in the queue. */
 static void setup(void)
 {
     uiw_stream_open(&stream, true, 1460);
@@ -73,7 +73,7 @@ Test(uiw_local, local_requests_in_a_row_are_executed)
     check_run(2);
     cr_assert_not(fx_is_linked(rmr));
     check_waits();
-    cursor.sq++; /* the Send is the sender's */
+    cursor.sq++; /* the sender handles the Send */
     check_run(4);
     cr_assert(fx_is_linked(rmr));
 }
@@ -83,14 +83,14 @@ Test(uiw_local, the_turn_of_a_request)
     cr_assert_not(uiw_local_is_next(stream.ep, &cursor));
     post_link(FX_SIGNAL);
     cr_assert(uiw_local_is_next(stream.ep, &cursor));
-    cursor.sq_offset = 1; /* within the request before */
+    cursor.sq_offset = 1; /* inside the request before */
     cr_assert_not(uiw_local_is_next(stream.ep, &cursor));
     cursor.sq_offset = 0;
-    atomic_store(&stream.ep->sq_ready, 0); /* it is held */
+    atomic_store(&stream.ep->sq_ready, 0); /* the link is held back */
     cr_assert_not(uiw_local_is_next(stream.ep, &cursor));
 }
 
-/* Until the Reads before it have their response. */
+/* The request waits until the Reads before it have their responses. */
 Test(uiw_local, a_barrier_fence_waits)
 {
     uiw_orq_enter(&stream.ep->reads, &(struct uiw_orq_entry){.rtr = false});
@@ -100,7 +100,7 @@ Test(uiw_local, a_barrier_fence_waits)
     check_run(1);
 }
 
-/* Until all before it is complete. */
+/* The request waits until all requests before it are complete. */
 Test(uiw_local, an_unlink_fence_waits)
 {
     post_link(FX_SIGNAL);
@@ -116,7 +116,7 @@ Test(uiw_local, an_unlink_fence_waits)
     cr_assert_not(fx_is_linked(rmr));
 }
 
-/* It is executed once, however often its turn comes. */
+/* The request is executed once, however often its turn comes. */
 Test(uiw_local, a_request_that_was_executed_is_passed)
 {
     post_link(FX_SIGNAL);

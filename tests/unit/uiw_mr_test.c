@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The table of STags: what RFC 5042 asks of them, and every reason to refuse an access. */
+/* The table of STags: what RFC 5042 requires of them, and every reason to refuse an access. */
 #include "vp/uiwarp/memory/uiw_mr.h"
 
 #include <criterion/criterion.h>
@@ -11,9 +11,9 @@
 #include <string.h>
 
 #define MANY 100000u
-/* STags of one entry that are tried. */
+/* The number of an entry's STags that are tried. */
 #define KEYS 1000u
-/* Chances are below 1 in 10^9 that so many of MANY random differences are the same. */
+/* With a probability below 1 in 10^9 do so many of MANY random differences have one value. */
 #define SAME_MAX 5u
 
 static struct uiw_mr_table table;
@@ -45,7 +45,7 @@ static uint32_t pins_of(const struct uiw_mr *mr)
     return atomic_load(&mr->pins);
 }
 
-/* Octets [1024, 2048) of the memory, tagged offsets from `to_base`. */
+/* A region of octets [1024, 2048) of the memory. Its tagged offsets begin at `to_base`. */
 static struct uiw_region region_of(uint64_t to_base, unsigned privs, uint64_t stream)
 {
     return (struct uiw_region){
@@ -74,7 +74,7 @@ static struct uiw_mr *add_any(void)
     return add(0, (unsigned)IT_PRIV_ALL);
 }
 
-/* One octet at offset 0, as a peer. Nothing stays pinned. */
+/* Accesses one octet at offset 0 as a peer does. Leaves nothing pinned. */
 static enum uiw_mr_verdict ask(uint32_t stag)
 {
     uint8_t *addr = NULL;
@@ -97,7 +97,7 @@ static int compare(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* How often the most frequent one of numbers[0 .. count) is there. Sorts them. */
+/* Returns how often the most frequent of numbers[0 .. count) occurs. Sorts them. */
 static unsigned most_frequent(unsigned count)
 {
     unsigned most = 0;
@@ -143,7 +143,10 @@ Test(uiw_mr, stags_have_no_arithmetic_pattern)
     }
 }
 
-/* Every bit is set in half of them, and changes from one to the next in half of the cases. */
+/*
+ * Every bit is set in half of the STags, and differs from one STag to the next in half of the
+ * cases.
+ */
 Test(uiw_mr, stags_use_all_bits)
 {
     add_many();
@@ -161,7 +164,7 @@ Test(uiw_mr, stags_use_all_bits)
     }
 }
 
-/* Another table hands out others: who knows the library does not know the STags. */
+/* Another table draws other STags, so knowing the library is not knowing the STags. */
 Test(uiw_mr, tables_differ)
 {
     struct uiw_mr_table other;
@@ -179,7 +182,7 @@ Test(uiw_mr, tables_differ)
     uiw_mr_table_fini(&other);
 }
 
-/* An entry that is used again has nothing left of what it was before. */
+/* An entry that is used again has an STag independent of its earlier one. */
 Test(uiw_mr, a_freed_entry_gets_an_independent_stag)
 {
     unsigned changed[32] = {0};
@@ -201,7 +204,7 @@ Test(uiw_mr, a_freed_entry_gets_an_independent_stag)
 }
 
 /*
- * One that is opened again and again, as a window is: all of its STags find it, and no two are the
+ * A window's entry gets a new STag for each link. All of its STags find it, and no two are the
  * same.
  */
 Test(uiw_mr, stags_of_one_entry)
@@ -237,8 +240,8 @@ Test(uiw_mr, stale_stag_fails)
 }
 
 /*
- * The other STags of an entry are those that it is to be opened with later, and those it had
- * before.
+ * Only the STag that the entry is open with works: neither those drawn for later nor earlier ones
+ * do.
  */
 Test(uiw_mr, wrong_key_fails)
 {
@@ -264,7 +267,7 @@ Test(uiw_mr, wrong_key_fails)
     }
 }
 
-/* What is closed has the STag 0, which opens nothing. */
+/* A closed entry has the STag 0, which opens nothing. */
 Test(uiw_mr, no_stag_is_no_key)
 {
     struct uiw_mr *mr = uiw_mr_reserve(&table);
@@ -314,7 +317,7 @@ struct remote_row {
     uint64_t length;
     unsigned privs;
     it_mem_priv_t right;
-    unsigned stream; /* 0 and 1 are of the region's zone */
+    unsigned stream; /* 0 and 1 belong to the region's zone */
     enum uiw_mr_verdict verdict;
 };
 
@@ -362,7 +365,7 @@ static const struct remote_row remote_rows[] = {
     {BASE, BASE, 8, (unsigned)IT_PRIV_ALL, RIGHT_READ, 1, UIW_MR_OK},
     {BASE, BASE, 8, (unsigned)IT_PRIV_ALL, RIGHT_READ, 2, UIW_MR_STREAM},
     {BASE, BASE, 8, (unsigned)IT_PRIV_ALL, RIGHT_WRITE, 2, UIW_MR_STREAM},
-    /* of two reasons the first: zone, right, wrap, bounds */
+    /* the first of several reasons counts: zone, right, wrap, bounds */
     {BASE, BASE, 2000, 0, RIGHT_READ, 2, UIW_MR_STREAM},
     {BASE, BASE, 2000, 0, RIGHT_READ, 0, UIW_MR_ACCESS},
     {BASE, UINT64_MAX, 2, 0, RIGHT_READ, 0, UIW_MR_ACCESS},
@@ -470,7 +473,7 @@ Test(uiw_mr, deregistration_waits_for_pins)
     cr_assert_eq(pthread_create(&thread, NULL, deregister_main, mr), 0);
     while (stag_of(mr) != 0)
         sched_yield();
-    /* From here on it waits, and nobody comes in any more. */
+    /* The thread waits now, and no new pin succeeds. */
     for (unsigned i = 0; i < 100; i++) {
         cr_assert_eq(ask(stag), UIW_MR_INVALID);
         sched_yield();
@@ -481,7 +484,7 @@ Test(uiw_mr, deregistration_waits_for_pins)
         sched_yield();
         cr_assert_not(atomic_load(&gone));
     }
-    /* Nor is the entry given to anybody else. */
+    /* Nor is the entry used for another region. */
     cr_assert_neq(add_any(), mr);
     memset(addr, 0x55, 8);
     uiw_mr_unpin(pinned);
@@ -490,10 +493,10 @@ Test(uiw_mr, deregistration_waits_for_pins)
     cr_assert_eq(pins_of(mr), 0);
 }
 
-/* Pins come and go while regions do: one that is pinned is never gone. */
+/* Pins come and go while regions are registered and deregistered. A pinned region stays. */
 struct churn {
     _Atomic uint32_t stag;
-    atomic_bool alive; /* of the region that has this STag */
+    atomic_bool alive; /* the region with this STag */
     atomic_bool over;
 };
 
@@ -539,7 +542,10 @@ Test(uiw_mr, pinned_regions_stay)
 
 /* ---------------------------------------------------------------- closing */
 
-/* One that would have to wait changes nothing; who waits comes back when the pin is gone. */
+/*
+ * A close that may not wait fails on a pinned region and changes nothing. One that may wait returns
+ * when the pin is gone.
+ */
 Test(uiw_mr, closing_without_waiting)
 {
     struct uiw_mr *mr = add_any();
@@ -590,13 +596,15 @@ struct invalidate_row {
 };
 
 static const struct invalidate_row invalidate_rows[] = {
-    {0, RIGHT_READ, 0, true, true},     {0, RIGHT_WRITE, 1, true, true},
-    {0, IT_PRIV_ATOMIC, 0, true, true}, {0, RIGHT_READ, 0, false, false}, /* others may use it */
-    {0, IT_PRIV_LOCAL, 0, true, false},                                   /* never was the peer's */
-    {0, RIGHT_READ, 2, true, false},                                      /* another zone */
-    {1, RIGHT_READ, 0, false, true},                                      /* its own window */
-    {1, RIGHT_READ, 1, true, false}, /* that of another stream */
-    {3, RIGHT_READ, 2, true, false}, /* its own number does not make up for the zone */
+    {0, RIGHT_READ, 0, true, true},
+    {0, RIGHT_WRITE, 1, true, true},
+    {0, IT_PRIV_ATOMIC, 0, true, true},
+    {0, RIGHT_READ, 0, false, false},   /* other peers may use it */
+    {0, IT_PRIV_LOCAL, 0, true, false}, /* no peer had access */
+    {0, RIGHT_READ, 2, true, false},    /* another zone */
+    {1, RIGHT_READ, 0, false, true},    /* its own window */
+    {1, RIGHT_READ, 1, true, false},    /* the window of another stream */
+    {3, RIGHT_READ, 2, true, false},    /* the stream's number does not help in another zone */
 };
 
 Test(uiw_mr, who_may_invalidate)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which streams are taken off pacing, how one gets room; addresses in words. */
+/*
+ * Checks which streams are taken off pacing, how the receive window is widened, and addresses as
+ * text.
+ */
 #include "vp/uiwarp/net/uiw_net.h"
 
 #include <criterion/criterion.h>
@@ -9,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A socket connected to one of the same process. */
+/* A socket connected to another one of this process. */
 struct stream {
     int listener;
     int fd;
@@ -38,7 +41,7 @@ static void stream_close(struct stream *stream)
     (void)close(stream->listener);
 }
 
-/* False where the kernel does not have it or keeps it for others. */
+/* Returns false if the kernel lacks this congestion control or does not allow it. */
 static bool stream_set_control(const struct stream *stream, const char *name)
 {
     return setsockopt(stream->fd, IPPROTO_TCP, TCP_CONGESTION, name, (socklen_t)strlen(name)) == 0;
@@ -65,7 +68,7 @@ Test(uiw_net, takes_pacing_off_a_stream_within_the_host)
     stream_close(&stream);
 }
 
-/* To the kernel it is the same stream; only the address that is named decides. */
+/* This stream stays on the host. Only the address that is passed decides. */
 Test(uiw_net, leaves_pacing_on_a_stream_to_another_host)
 {
     struct stream stream;
@@ -112,8 +115,8 @@ static int stream_option(const struct stream *stream, int option)
 }
 
 /*
- * The watermark that makes the room is gone afterwards: a poll set tells of the first octet as
- * before.
+ * The watermark that widens the window is restored afterwards, so a poll set still reports the
+ * first octet.
  */
 Test(uiw_net, widens_the_receive_window)
 {
@@ -182,7 +185,7 @@ Test(uiw_net, an_address_goes_into_a_sockaddr_and_back)
     static const char *const texts[][2] = {
         {"192.0.2.1", "192.0.2.1"},
         {"2001:db8::1", "2001:db8::1"},
-        {"::ffff:192.0.2.1", "192.0.2.1"}, /* IPv4 in IPv6 form */
+        {"::ffff:192.0.2.1", "192.0.2.1"}, /* IPv4-mapped */
     };
     struct sockaddr_storage sockaddr;
     it_net_addr_t address;
@@ -220,7 +223,7 @@ Test(uiw_net, knows_the_address_that_is_none)
     }
 }
 
-/* No connection leads to the last four. */
+/* The last four pairs are not those of a connection. */
 Test(uiw_net, two_addresses_go_into_a_path_and_back)
 {
     static const char *const pairs[][2] = {
@@ -265,7 +268,7 @@ Test(uiw_net, finds_an_address_of_the_host)
 {
     it_net_addr_t own = address_of("127.0.0.1");
     it_net_addr_t mapped = address_of("::ffff:127.0.0.1");
-    it_net_addr_t other = address_of("192.0.2.1"); /* of documents alone */
+    it_net_addr_t other = address_of("192.0.2.1"); /* an address for documentation */
     it_net_addr_t from;
     bool has;
 

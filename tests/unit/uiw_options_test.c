@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Options of a converted socket: what is changed when, and what goes back. */
+/* Options of a converted socket: which are changed when, and which are restored. */
 #include "support/raw_peer.h"
 #include "vp/uiwarp/connect/uiw_conn_private.h"
 
@@ -37,7 +37,7 @@ static struct linger get_linger(int fd)
     return linger;
 }
 
-/* Every option unlike what MPA wants. */
+/* Sets every option to a value that MPA does not want. */
 static void bed_open(void)
 {
     struct linger linger = {.l_onoff = 1, .l_linger = 7};
@@ -94,7 +94,7 @@ Test(uiw_options, a_changed_socket_goes_back_as_it_was, .init = bed_open, .fini 
     check_owners(bed.conn.fd);
 }
 
-/* The owner may set options while its message goes out: they are not ours to put back. */
+/* The program may set options while its message is sent. The library does not restore those. */
 Test(uiw_options, what_was_not_changed_is_left_alone, .init = bed_open, .fini = bed_close)
 {
     set(bed.conn.fd, IPPROTO_TCP, TCP_NODELAY, 1);

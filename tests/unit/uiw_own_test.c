@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Acknowledgements: which requests they complete, whom a Terminate is about, and how they leave. */
+/*
+ * Acknowledgements: which requests they complete, which request a Terminate is about, and how they
+ * are sent.
+ */
 #include <criterion/criterion.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -81,7 +84,7 @@ Test(uiw_own, each_message_counts, .init = bed_open, .fini = bed_close)
     completes(3);
 }
 
-/* A value without data is one message. */
+/* An immediate value without data is one message. */
 Test(uiw_own, values_alone, .init = bed_open, .fini = bed_close)
 {
     struct uiw_sqe *sqe = sent(VP_SEND, 1);
@@ -96,7 +99,9 @@ Test(uiw_own, values_alone, .init = bed_open, .fini = bed_close)
     completes(2);
 }
 
-/* Behind an open Read a request waits, however often it is acknowledged; the Read is no message. */
+/*
+ * A request behind an open Read waits, even if it is acknowledged. The Read itself is no message.
+ */
 Test(uiw_own, behind_a_read, .init = bed_open, .fini = bed_close)
 {
     struct uiw_sqe *read = uiw_bed_post(&bed, VP_RDMA_READ, FX_SIGNAL, 1);
@@ -117,7 +122,7 @@ Test(uiw_own, behind_a_read, .init = bed_open, .fini = bed_close)
     completes(3);
 }
 
-/* The peer is faster than the thread that has sent the request. */
+/* The peer's acknowledgement arrives before the sending thread has marked the request as sent. */
 Test(uiw_own, acknowledged_before_it_is_marked, .init = bed_open, .fini = bed_close)
 {
     struct uiw_sqe *sqe = uiw_bed_post(&bed, VP_SEND, FX_SIGNAL, 1);
@@ -130,8 +135,8 @@ Test(uiw_own, acknowledged_before_it_is_marked, .init = bed_open, .fini = bed_cl
 }
 
 /*
- * The peer has closed the stream. What TCP has delivered has got through, unless the peer has said
- * that it takes nothing more, or that a Send waits for a receive there.
+ * The peer has closed the stream. Octets that TCP has delivered have reached it, unless the peer
+ * has said that it takes nothing more, or that a Send waits for a receive there.
  */
 static void conclude(uint64_t words, bool unread, bool completes_it)
 {
@@ -144,7 +149,7 @@ static void conclude(uint64_t words, bool unread, bool completes_it)
     if (unread)
         CHECK_EQ(1, send(ends[0], "", 1, 0));
     (void)sent(VP_SEND, 1);
-    (void)uiw_bed_post(&bed, VP_SEND, FX_SIGNAL, 2); /* has not left */
+    (void)uiw_bed_post(&bed, VP_SEND, FX_SIGNAL, 2); /* this one was not sent */
     uiw_own_heard(bed.ep, &ack);
     uiw_own_conclude(bed.ep);
     uiw_bed_complete(&bed);
@@ -165,7 +170,7 @@ Test(uiw_own, the_peer_has_gone)
     conclude(IW_OWN_WAITS, false, false);
 }
 
-/* A foreign peer: what has left is done. */
+/* With a foreign peer a request is done when it has been sent. */
 Test(uiw_own, nothing_is_agreed, .init = bed_open, .fini = bed_close)
 {
     (void)sent(VP_SEND, 1);
@@ -188,7 +193,7 @@ static void send_all(void)
     uiw_sender_run(stream.ep, true, &budget);
 }
 
-/* The octets of the acknowledgement of this number, without CRC. */
+/* Checks that the octets of the acknowledgement with this number arrive, without CRC. */
 static void acknowledgement_arrives(uint8_t messages)
 {
     const uint8_t want[] = {0, 14, 0xc1, 0x40, 0x69, 0x74,     0x61, 1, 0x69, 0x74,
@@ -225,7 +230,7 @@ Test(uiw_own, an_acknowledgement_leaves_first, .init = stream_open, .fini = stre
     CHECK(!atomic_load(&stream.ep->own.ack_is_due));
 }
 
-/* The socket is full: it is told later, and the number is the one of then. */
+/* The socket is full, so the acknowledgement is sent later, with the number at that time. */
 Test(uiw_own, an_acknowledgement_waits_for_room, .init = stream_open, .fini = stream_close)
 {
     static char octets[65536];

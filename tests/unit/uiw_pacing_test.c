@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Posts wait for others, or do not. The clock is a number: ticks since the EP was made. */
+/* Checks which posts are deferred. The clock is a number: ticks since the EP was made. */
 #include "vp/uiwarp/queue/uiw_pacing.h"
 
 #include <criterion/criterion.h>
 
 #define CLOSE 100u     /* ticks between two posts of a burst */
 #define FAR   1000000u /* a pause */
-#define EAGER 4u       /* posts of a burst that do not wait */
+#define EAGER 4u       /* posts of a burst that are sent at once */
 
 static struct uiw_pacing pacing;
 static uint64_t now;
@@ -47,7 +47,9 @@ Test(uiw_pacing, slow_posts_make_no_burst)
     cr_assert_eq(pacing.burst, 0);
 }
 
-/* The time of a system call lies between two posts, but not between the end of one and the next. */
+/*
+ * The time of a system call is no pause: a pause lasts from the end of one post to the next post.
+ */
 Test(uiw_pacing, the_time_of_sending_does_not_count)
 {
     for (unsigned i = 0; i < EAGER; i++) {
@@ -65,7 +67,7 @@ Test(uiw_pacing, a_burst_lasts_over_short_gaps)
         cr_assert(post_after(99999));
 }
 
-/* A thread that fills the queues of many endpoints in turn: its pauses are much the same. */
+/* A thread that fills the queues of many endpoints in turn has pauses of about the same length. */
 Test(uiw_pacing, a_pause_as_long_as_the_last_does_not_end_a_burst)
 {
     begin_burst();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Pauses between two looks at a stream. The clock is a number. */
+/* Pauses between two checks of a stream. The clock is a number. */
 #include "vp/uiwarp/queue/uiw_pause.h"
 
 #include <criterion/criterion.h>

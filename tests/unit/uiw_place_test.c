@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * FPDUs of the peer, octet by octet: where they go, what they complete, and every reason to refuse
- * one.
+ * FPDUs of the peer, octet by octet: where they are placed, what they complete, and every reason to
+ * refuse one.
  */
 #include "vp/uiwarp/receive/uiw_receive.h"
 
@@ -40,7 +40,7 @@ TestSuite(uiw_place, .init = setup, .fini = teardown);
 
 /* ---------------------------------------------------------------- FPDUs of the peer */
 
-/* Payload and trailer behind a header of `header` octets that is in place. */
+/* Adds payload and trailer to a header of `header` octets that is in place. */
 static void end_fpdu(size_t header, const void *payload, size_t length)
 {
     uint8_t *fpdu = octets + octet_count;
@@ -104,7 +104,7 @@ static void add_fetch_add(uint32_t stag, uint64_t to, uint64_t operand)
                  iw_encode_atomic_request(body, &request));
 }
 
-/* All that was added, in pieces of at most `piece` octets. */
+/* Feeds all octets that were added, in pieces of at most `piece` octets. */
 static enum iw_error feed(size_t piece)
 {
     enum iw_error error = IW_OK;
@@ -154,7 +154,7 @@ Test(uiw_place, messages_arrive_however_they_are_cut)
     }
 }
 
-/* A receive of three segments, one of them empty. */
+/* The message fills a receive of three segments, one of them empty. */
 Test(uiw_place, a_message_is_scattered)
 {
     it_lmr_triplet_t segments[] = {fx_seg(&stream.buf, 0, 3), fx_seg(&stream.buf, 50, 0),
@@ -240,7 +240,7 @@ static const struct key_row {
     enum access access;
     uint32_t stag_change; /* by exclusive or */
     uint64_t offset;
-    bool disabled; /* by the attributes of the EP */
+    bool disabled; /* the EP's attributes disable it */
     enum iw_error error;
 } keys[] = {
     {"a Write", ACCESS_WRITE, 0, TO, false, IW_OK},
@@ -353,7 +353,7 @@ Test(uiw_place, an_atomic_is_executed_at_once)
 
 /* ---------------------------------------------------------------- answers to ours */
 
-/* A Read of 10 octets to offset 0 that has been sent. */
+/* Makes a Read of 10 octets into offset 0 look as if it had been sent. */
 static void read_is_open(void)
 {
     uint32_t tail = atomic_load(&stream.ep->reads.orq_tail);

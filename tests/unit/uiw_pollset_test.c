@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Streams in the poll set: what epoll is told, and how many wait for room. epoll is the test's. */
+/*
+ * Streams in the poll set: the calls of epoll, and how many streams wait for room. The test
+ * replaces epoll.
+ */
 #include "vp/uiwarp/queue/uiw_pollset.h"
 
 #include "uiw_bed.h"
@@ -93,7 +96,7 @@ Test(uiw_pollset, room_in_the_socket)
     check_blocked(0);
 }
 
-/* It is added with what it waits for by then. */
+/* The stream is added with the events that it waits for at that time. */
 Test(uiw_pollset, a_stream_that_is_not_in_the_set_yet)
 {
     script.error = ENOENT;

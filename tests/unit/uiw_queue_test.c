@@ -10,7 +10,7 @@
 #include "uiw_bed.h"
 
 #define DEPTH 8u
-/* Indexes wrap soon. */
+/* The indexes wrap soon. */
 #define BEGIN (UINT32_MAX - 2)
 
 static struct uiw_bed bed;
@@ -98,7 +98,10 @@ Test(uiw_queue, unsignaled_requests_leave_no_event)
     fx_empty(bed.node.request_evd);
 }
 
-/* Requests that are done come first, then the failed one, then the rest, signaled or not. */
+/*
+ * Finished requests complete first, then the failed one, then the others as flushed, signaled or
+ * not.
+ */
 Test(uiw_queue, requests_are_flushed)
 {
     const it_event_type_t number = IT_DTO_SEND_CMPL_EVENT;
@@ -118,7 +121,7 @@ Test(uiw_queue, requests_are_flushed)
     cr_assert_eq(uiw_queue_in_use(&ep->sq), 0);
 }
 
-/* A request that is over cannot fail any more. */
+/* A request that is already complete cannot fail. */
 Test(uiw_queue, a_failure_of_a_request_that_is_over)
 {
     uiw_bed_post(&bed, VP_SEND, FX_QUIET, 0)->done = true;
@@ -196,7 +199,7 @@ Test(uiw_queue, receives_are_flushed)
     flushed(bed.node.recv_evd, number, 0, IT_DTO_ERR_LOCAL_LENGTH);
     flushed(bed.node.recv_evd, number, 1, IT_DTO_ERR_FLUSHED);
     flushed(bed.node.recv_evd, number, 2, IT_DTO_ERR_FLUSHED);
-    /* Nobody reads any more: a later one flushes itself. */
+    /* Nobody reads the queue any more, so a later receive flushes itself. */
     atomic_store(&bed.ual->state, IT_EP_STATE_NONOPERATIONAL);
     receive(3, FX_SIGNAL);
     fx_empty(bed.node.recv_evd);
@@ -222,7 +225,7 @@ static void resize(size_t requests, size_t receives, uint32_t depth)
     cr_assert_eq(ep->rq.depth, receives);
 }
 
-/* Each index leads to its entry in rings of any size. */
+/* In rings of any size each index leads to its entry. */
 Test(uiw_queue, rings_take_their_content_along)
 {
     static const size_t sizes[] = {DEPTH, 5, 1000, 6, 64};
@@ -283,7 +286,7 @@ Test(uiw_queue, counters)
     cr_assert_eq(counters.receives_done, BEGIN);
     cr_assert_eq(counters.bytes_received, 7);
     cr_assert_eq(counters.bytes_sent, 11);
-    /* Counters that an EP leaves behind are counted once. */
+    /* The counters of an EP that is freed are counted once. */
     for (unsigned i = 0; i < 2; i++) {
         sum = (struct itx_counters){0};
         uiw_ia_counters(ep->ia->ual, &sum);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Octets from a socket: in which calls they are read, and how a look at the socket ends. */
+/* Octets from a socket: with which calls they are read, and how a read ends. */
 #include "vp/uiwarp/receive/uiw_receive.h"
 
 #include "tdi/iwarp/iw_crc.h"
@@ -31,7 +31,7 @@ static void teardown(void)
 
 TestSuite(uiw_reader, .init = setup, .fini = teardown);
 
-/* An RDMA Write to the buffer. Returns the octets of its FPDU. */
+/* Encodes an RDMA Write to the buffer. Returns the length of its FPDU. */
 static size_t encode_write(uint32_t length)
 {
     size_t header = iw_encode_tagged(octets, IW_OP_WRITE, true, uiw_stream_stag(&stream),
@@ -83,7 +83,8 @@ Test(uiw_reader, small_fpdus_come_in_one_call)
 }
 
 /*
- * Behind the octets of the first call the payload goes where it belongs, past the staging buffer.
+ * After the octets of the first call the payload is read straight into place, past the staging
+ * buffer.
  */
 Test(uiw_reader, large_payload_is_read_directly)
 {
@@ -116,7 +117,7 @@ Test(uiw_reader, after_a_large_fpdu_only_its_header_is_staged)
     cr_assert_eq(memcmp(stream.buf.data, payload, LARGE), 0);
 }
 
-/* The look returns the octets with the error. */
+/* The read returns the octets together with the error. */
 Test(uiw_reader, a_damaged_fpdu_is_refused)
 {
     size_t length = encode_write(64);
@@ -154,9 +155,7 @@ Test(uiw_reader, the_peer_closes)
     cr_assert_eq(look().state, UIW_READ_CLOSED);
 }
 
-/*
- * Tiny FPDUs are read 16 KiB at a time, and a turn of a shared thread is over behind 512 of them.
- */
+/* Tiny FPDUs are read 16 KiB at a time. A turn of a shared thread ends after 512 of them. */
 Test(uiw_reader, a_turn_ends)
 {
     static uint8_t many[1000 * 40];

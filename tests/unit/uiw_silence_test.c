@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Peers that stay silent at the start of a connection. The clock, the round trip and what the
- * socket holds are the test's; the IA lives on the test's thread.
+ * Peers that stay silent at the start of a connection. The test supplies the clock, the round trip
+ * and the state of the socket, and its thread runs the IA.
  */
 #include "vp/uiwarp/stream/uiw_stream.h"
 
@@ -96,7 +96,7 @@ static void teardown(void)
 
 TestSuite(uiw_silence, .init = setup, .fini = teardown);
 
-/* A post waits for the peer, who has not acknowledged the Reply. */
+/* Makes a responder whose post waits for the peer, which has not acknowledged the Reply. */
 static void begin_responder(void)
 {
     stream.ep->initiator = false;
@@ -128,7 +128,7 @@ static void check_due_in(uint64_t ns)
     cr_assert_eq(stream.ep->later.silence.due_ns, script.now_ns + ns);
 }
 
-/* The timer expires at that time. */
+/* Advances the clock by this time and lets the timer expire. */
 static void expire_after(uint64_t ns)
 {
     struct evd_timer *timer = &progress->silence.timer;
@@ -169,7 +169,7 @@ Test(uiw_silence, a_responder_without_release_waits_for_ever)
     cr_assert_not(is_watched());
 }
 
-/* The first look is after a round trip, and no sooner than after a millisecond. */
+/* The first check comes after a round trip, but not before a millisecond. */
 Test(uiw_silence, looks_for_the_acknowledgement_come_less_and_less_often)
 {
     static const uint64_t round_trips_ms[] = {0, 3};
@@ -196,7 +196,7 @@ Test(uiw_silence, looks_for_the_acknowledgement_come_less_and_less_often)
 
 Test(uiw_silence, a_responder_speaks_after_the_time_of_its_program)
 {
-    script.round_trip_us = 1000; /* four of them are less */
+    script.round_trip_us = 1000; /* four round trips are shorter */
     begin_responder();
     script.outstanding = 0;
     expire_after(MS);
@@ -276,7 +276,7 @@ Test(uiw_silence, a_write_after_a_read)
     check_fpdu(RAW_WRITE);
 }
 
-/* It would take a receive. */
+/* A second Send would take a receive of the peer. */
 Test(uiw_silence, no_second_send)
 {
     begin_initiator(IW_RTR_SEND);
@@ -306,7 +306,7 @@ Test(uiw_silence, a_connection_that_has_ended_needs_none)
 
 /* ---------------------------------------------------------------- many connections */
 
-/* One look serves all that are due; the timer is for the next. */
+/* One check serves all connections that are due. The timer is set for the next one. */
 Test(uiw_silence, the_first_that_is_due_comes_first)
 {
     it_ep_handle_t handles[2];
@@ -317,7 +317,7 @@ Test(uiw_silence, the_first_that_is_due_comes_first)
         others[i] = (struct ual_ep *)(void *)handles[i];
     }
     begin_initiator(IW_RTR_WRITE);
-    for (size_t i = 0; i < 2; i++) { /* without a stream: the first look is the last */
+    for (size_t i = 0; i < 2; i++) { /* without a stream the first check is the last */
         uiw_ep_of(others[i])->release_ns = RELEASE;
         script.round_trip_us = i == 0 ? 4000 : 2000;
         uiw_silence_watch(ia, others[i]);

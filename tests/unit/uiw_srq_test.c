@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Receives of an S-RQ that messages draw, without a stream. */
+/* Messages draw receives of an S-RQ, without a stream. */
 #include "vp/uiwarp/queue/uiw_rq.h"
 #include "vp/uiwarp/queue/uiw_srq.h"
 
@@ -43,7 +43,7 @@ static void post(unsigned count)
         CHECK_OK(it_post_recv(srq, NULL, 0, posted++, FX_SIGNAL));
 }
 
-/* A message comes, whole: the oldest receive is drawn and complete. */
+/* Handles a whole message: draws the oldest receive and completes it. */
 static bool message(struct uiw_bed *to)
 {
     bool got = uiw_srq_draw(to->ep);
@@ -74,7 +74,9 @@ static void raised(it_event_type_t number)
     cr_assert_eq(fx_next(bed.node.aff_evd).event_number, number);
 }
 
-/* In the order of posting, whoever draws, round the ring. */
+/*
+ * Receives are drawn in the order of posting, whichever EP draws, also across the end of the ring.
+ */
 Test(uiw_srq, the_oldest_is_drawn)
 {
     cr_assert_not(message(&other));
@@ -91,7 +93,7 @@ Test(uiw_srq, the_oldest_is_drawn)
     }
 }
 
-/* An EP holds a receive until its event is taken, not until the message is whole. */
+/* An EP holds a receive until its event is dequeued, not only until the message is complete. */
 Test(uiw_srq, the_hard_watermark)
 {
     post(DEPTH);
@@ -117,7 +119,7 @@ Test(uiw_srq, the_soft_watermark_is_told_once)
     dequeue(&bed);
     cr_assert(message(&bed));
     fx_empty(bed.node.aff_evd);
-    /* Set again, below what is held already. */
+    /* The watermark is set below the number of held receives. */
     atomic_store(&bed.ep->limits.soft, 1);
     uiw_srq_check_high(bed.ep);
     raised(IT_ASYNC_AFF_EP_SOFT_HI_WATERMARK);
@@ -161,7 +163,7 @@ Test(uiw_srq, a_ring_that_is_exchanged)
     }
 }
 
-/* A message in pieces is noted down, one that is whole is not. */
+/* A message in pieces is watched; one that arrives whole is not. */
 Test(uiw_srq, a_message_in_pieces_is_watched)
 {
     post(2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* When a message that holds a receive of an S-RQ has taken too long. */
+/* Checks when a message that holds a receive of an S-RQ has taken too long. */
 #include "base/base_clock.h"
 #include "vp/uiwarp/queue/uiw_srq.h"
 
@@ -10,7 +10,10 @@
 
 TestSuite(uiw_srq_watch);
 
-/* Looks once a second; `arrived` grows by so much in `every` of them. Returns how many it takes. */
+/*
+ * Checks once a second while `arrived` grows in every `every`-th check. Returns the check that ends
+ * the message, or 0.
+ */
 static unsigned looks(uint32_t grows_by, unsigned every, unsigned most)
 {
     struct uiw_drawn drawn = {.message = 7};
@@ -29,14 +32,14 @@ Test(uiw_srq_watch, nothing_comes)
     cr_assert_eq(looks(0, 1, 100), 30);
 }
 
-/* 29 s of silence after each octet: in no time at all the whole is over. */
+/* 29 s of silence after each octet use up the time for the whole message. */
 Test(uiw_srq_watch, an_octet_now_and_then)
 {
     cr_assert_eq(looks(1, 29, 100), 31);
     cr_assert_eq(looks(1, 1, 100), 31);
 }
 
-/* The slowest that is put up with goes on for ever, half of it for twice the time. */
+/* The slowest accepted rate may go on for ever. Half of that rate may for twice the time limit. */
 Test(uiw_srq_watch, a_slow_message)
 {
     cr_assert_eq(looks(4000, 1, 100000), 0);
@@ -44,7 +47,7 @@ Test(uiw_srq_watch, a_slow_message)
     cr_assert_eq(looks(2000, 1, 1000), 60);
 }
 
-/* It has sent a lot, then nothing. */
+/* The peer sends much, then nothing. */
 Test(uiw_srq_watch, silence_behind_a_lot)
 {
     struct uiw_drawn drawn = {.message = 1};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How STags are chosen: each is a number of the kernel's and nothing else, so that nothing follows
- * from any number of others; and how they are found again. The kernel's part is played by a
- * getrandom of this file, or passed on to the kernel.
+ * STags are numbers from the kernel and nothing else, so that any number of them tells nothing
+ * about the others. And they are found again. This file's getrandom plays the kernel, or passes the
+ * call on to it.
  */
 #include "base/base_random.h"
 #include "vp/uiwarp/memory/uiw_stag.h"
@@ -21,7 +21,7 @@
 
 static struct uiw_stags stags;
 static uint32_t numbers[REGIONS];
-static const uint32_t *script; /* numbers to give out instead of the kernel's */
+static const uint32_t *script; /* numbers to return instead of the kernel's */
 static unsigned script_left;
 static bool refused;
 
@@ -85,8 +85,8 @@ static int compare(const void *left, const void *right)
 /* ---------------------------------------------------------------- choice */
 
 /*
- * All but those below 256 and what has its slot taken: a number with the bits above the low 8 of
- * one that lives, here. When that is gone, it will do.
+ * A number below 256 is skipped. So is one whose slot is taken: here, one that equals a living STag
+ * in the bits above the low 8. When that STag is forgotten, the number is used.
  */
 Test(uiw_stag, is_the_next_number_whose_slot_is_free)
 {
@@ -120,7 +120,9 @@ Test(uiw_stag, is_the_next_number_whose_slot_is_free)
         cr_expect_eq(uiw_stags_draw(&stags, i), plan[i]);
 }
 
-/* The same slot, other low bits: the one is known, the other is not any more. */
+/*
+ * A renamed STag keeps its slot and has other low bits. The new one is found, the old one is not.
+ */
 Test(uiw_stag, renamed)
 {
     uint32_t stag = uiw_stags_draw(&stags, 7);
@@ -132,14 +134,14 @@ Test(uiw_stag, renamed)
         cr_assert(finds(next, 7));
         cr_assert(next == stag || is_unknown(stag));
         stag = next;
-        draw(0, 100); /* it moves to larger maps with the others */
+        draw(0, 100); /* makes the map grow */
         cr_assert(finds(stag, 7));
     }
     uiw_stags_forget(&stags, stag, 7);
     cr_assert(is_unknown(stag));
 }
 
-/* How many of so many guesses name an STag that lives. */
+/* Returns how many random guesses name a living STag. */
 static unsigned hits(unsigned guesses)
 {
     unsigned count = 0;
@@ -154,8 +156,9 @@ static unsigned hits(unsigned guesses)
 }
 
 /*
- * At 2^20 regions one guess in 4096 is right: 256 of 2^20 are expected, and with 16 regions one of
- * 256 times that. All bounds are farther than 8 deviations from what is expected.
+ * At 2^20 regions one guess in 4096 is right, so 256 of 2^20 are expected. With 16 regions the
+ * expected number is 2^16 times smaller. All bounds are more than 8 deviations away from the
+ * expected value.
  */
 Test(uiw_stag, guesses)
 {
@@ -168,11 +171,11 @@ Test(uiw_stag, guesses)
     cr_expect(right > 128 && right < 384, "%u of %u guesses are right", right, REGIONS);
 }
 
-/* Of all bits of 2^20 STags each is set in half of them, whatever the others are. */
+/* Each bit is set in half of 2^20 STags, independently of the other bits. */
 Test(uiw_stag, bits_are_independent)
 {
     const unsigned half = REGIONS / 2;
-    const unsigned deviation = 512; /* the root of a quarter of REGIONS */
+    const unsigned deviation = 512; /* the square root of REGIONS / 4 */
 
     draw(0, REGIONS);
     for (unsigned i = 0; i < 32; i++) {
@@ -193,8 +196,8 @@ Test(uiw_stag, bits_are_independent)
 }
 
 /*
- * Nor has one anything to do with those before it: 12 fresh bits would give differences 4096
- * values.
+ * An STag is independent of those before it. With only 12 fresh bits the differences would have
+ * 4096 values.
  */
 Test(uiw_stag, successors_are_independent)
 {
@@ -211,7 +214,7 @@ Test(uiw_stag, successors_are_independent)
         qsort(differences, count, sizeof(differences[0]), compare);
         for (unsigned i = 1; i < count; i++)
             distinct += differences[i] != differences[i - 1];
-        /* Of random ones 128 are there twice. */
+        /* Of random differences 128 occur twice. */
         cr_expect_gt(distinct, count - 256, "stride %u: %u of %u", strides[k], distinct, count);
     }
 }
@@ -244,7 +247,7 @@ Test(uiw_stag, forgotten_ones_are_unknown)
     cr_assert_eq(atomic_load(&stags.count), 0);
 }
 
-/* Coming and going needs no more room than what is there at a time. */
+/* Drawing and forgetting in turn needs no more room than the STags that live at a time. */
 Test(uiw_stag, no_growth_without_need)
 {
     const struct uiw_stag_map *map = atomic_load(&stags.map);
@@ -265,7 +268,8 @@ Test(uiw_stag, zero_is_unknown)
 /* ---------------------------------------------------------------- shortage */
 
 /*
- * What this thread has fetched already goes out; then there is none, until there are numbers again.
+ * First the numbers that this thread has already fetched are used up. Then drawing fails until
+ * there are numbers again.
  */
 Test(uiw_stag, without_random_numbers)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Who polls while another thread leads, and when it yields the processor. */
+/* Checks which threads poll while another thread leads, and when they yield the processor. */
 #include "vp/uiwarp/lead/uiw_leader.h"
 
 #include <criterion/criterion.h>
@@ -11,7 +11,7 @@
 
 static _Thread_local unsigned yields;
 
-/* In place of the C library's: counts those of each thread. */
+/* Replaces sched_yield of the C library and counts the calls of each thread. */
 int sched_yield(void)
 {
     yields++;
@@ -25,7 +25,7 @@ static struct {
     struct uiw_progress *progress;
 } bed;
 
-/* This thread leads, and its polls find that somebody does. */
+/* Makes this thread the leader. Its polls find that somebody leads. */
 static void bed_open(void)
 {
     cr_assert_eq(it_ia_create("uiwarp", 2, 1, &bed.ia), IT_SUCCESS);
@@ -79,7 +79,7 @@ Test(uiw_stand_by, nor_one_that_sleeps, .init = bed_open, .fini = bed_close)
 Test(uiw_stand_by, who_leads_himself_keeps_the_processor, .init = bed_open, .fini = bed_close)
 {
     uiw_leader_release(bed.ual);
-    while (yields_of_polls(0) != 0) { /* the IA's thread led in between */
+    while (yields_of_polls(0) != 0) { /* in case the IA's thread led in between */
     }
     while (!uiw_leader_claim(bed.progress, UIW_LEADER_CONSUMER)) {
     }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A socket becomes the stream of an EP: what leaves first, what is held, what is agreed on. */
+/*
+ * A socket becomes the stream of an EP: what is sent first, what is held back, what is agreed on.
+ */
 #include "vp/uiwarp/stream/uiw_stream.h"
 
 #include "tdi/iwarp/iw_mpa.h"
@@ -30,7 +32,7 @@ static int fd;
 /* ---------------------------------------------------------------- the kernel's part */
 
 static _Thread_local struct {
-    int mss; /* 0: that of the socket; -1: it is not known */
+    int mss; /* 0: the socket's MSS; -1: it is unknown */
     int add_error;
 } script;
 
@@ -71,7 +73,7 @@ static void teardown(void)
 
 TestSuite(uiw_start, .init = setup, .fini = teardown);
 
-/* The attempt is about to succeed. */
+/* Prepares an attempt that is about to succeed. */
 static void begin(void)
 {
     atomic_store(&bed.ual->state, IT_EP_STATE_ACTIVE1_CONNECTION_PENDING);
@@ -156,7 +158,7 @@ Test(uiw_start, an_initiator_may_speak_first)
     check_fpdu(RAW_SEND);
 }
 
-/* RFC 5044 7.1.2. */
+/* RFC 5044 7.1.2: a responder waits for the initiator's first FPDU. */
 Test(uiw_start, a_responder_waits_for_the_peer)
 {
     RAW_BYTES(ulpdu);
@@ -173,7 +175,7 @@ Test(uiw_start, a_responder_waits_for_the_peer)
 
 /* ---------------------------------------------------------------- octets behind the frame */
 
-/* A Send of five octets. */
+/* Adds a Send of five octets. */
 static void add_early(struct raw_bytes *early)
 {
     RAW_BYTES(ulpdu);
@@ -253,7 +255,10 @@ static void start_and_check_ulpdu(int mss, bool markers, uint32_t max_ulpdu)
     cr_assert_eq(bed.ep->tx.max_ulpdu, max_ulpdu);
 }
 
-/* Length field, CRC, and what is missing to a multiple of four; a marker for each 512 octets. */
+/*
+ * An FPDU needs a length field, a CRC, and padding to a multiple of four; and a marker for each 512
+ * octets.
+ */
 TEST_ROW(uiw_start, an_fpdu_fills_a_segment, start_and_check_ulpdu, 1448, false, 1448 - 6);
 TEST_ROW(uiw_start, an_fpdu_with_markers_fills_a_segment, start_and_check_ulpdu, 1448, true,
          1448 - 6 - 3 * 4);

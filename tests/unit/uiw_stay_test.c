@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Posts that stay until the answer has come: when they do, and what they read. */
+/* Posts that poll until the answer has come: when they do, and what they read. */
 #include "base/base_clock.h"
 #include "vp/uiwarp/lead/uiw_leader.h"
 
@@ -10,7 +10,7 @@
 
 #define TRUST  8u
 #define SURE   16u
-#define SOON   1000u /* ticks: a prompt answer, of the program or of the peer */
+#define SOON   1000u /* ticks: a prompt answer of the program or of the peer */
 #define LATE   500000u
 #define STOLEN 5000000u
 
@@ -20,7 +20,7 @@ static struct uiw_stay stay;
 static uint64_t now;
 static uint32_t posts;
 
-/* The peer's answer is taken in, and the program answers. */
+/* The peer's answer is received, and the program posts again. */
 static enum uiw_stay_order post_again(uint64_t answer, uint64_t reaction)
 {
     struct uiw_stay_times times = {
@@ -60,7 +60,7 @@ Test(uiw_stay, a_few_that_are_late_change_nothing)
     cr_assert_eq(post_again(LATE, SOON), UIW_STAY);
 }
 
-/* The program or its peer was put off its processor. */
+/* The program or its peer lost its processor for a while. */
 Test(uiw_stay, nothing_is_learned_from_long_pauses)
 {
     learn();
@@ -89,7 +89,10 @@ Test(uiw_stay, slow_peers_are_not_waited_for)
         cr_assert_eq(post_again(LATE, SOON), UIW_STAY_NOT);
 }
 
-/* The first of them must not keep the second from being posted. */
+/*
+ * The program posts twice for one answer, so the first post must not delay the second one by
+ * polling.
+ */
 Test(uiw_stay, two_posts_are_no_answer)
 {
     make_sure();
@@ -100,7 +103,7 @@ Test(uiw_stay, two_posts_are_no_answer)
 
 /* ---------------------------------------------------------------- staying */
 
-static struct uiw_ep *ep; /* of side A, whose loop rests unless a test says otherwise */
+static struct uiw_ep *ep; /* of side A; its loop rests unless a test says otherwise */
 static struct uiw_progress *progress;
 static struct fx_buf from, into;
 
@@ -128,7 +131,7 @@ static int waiting_octets(void)
     return count;
 }
 
-/* An RDMA Write of side B lies in the socket of A. */
+/* Puts an RDMA Write of side B into the socket of A. */
 static void send_answer(uint32_t seed)
 {
     fx_fill(from.data, from.size, seed);
@@ -167,7 +170,8 @@ Test(uiw_stay, a_post_reads_the_answer, .init = stay_init, .fini = stay_fini)
         taken = base_rough_ticks();
         atomic_store(&progress->taken, taken);
         CHECK_OK(it_post_rdma_write(pair.a_ep, NULL, 0, 1, FX_QUIET, 0, 0));
-        stays = atomic_load(&progress->taken) != taken; /* else the processor was taken from us */
+        stays =
+            atomic_load(&progress->taken) != taken; /* otherwise this thread lost the processor */
         cr_assert_eq(stays, fx_is_filled(into.data, into.size, seed));
         while (waiting_octets() > 0)
             (void)it_evd_dequeue(pair.a.recv_evd, &(it_event_t){0});
@@ -194,7 +198,7 @@ Test(uiw_stay, the_loop_watches_when_posts_stay_no_more, .init = stay_init, .fin
     FX_WAIT_WHILE(!atomic_load(&progress->gate_open), "the loop");
 }
 
-/* By itx_ia_set_spin, or for a program that hears of events by descriptor. */
+/* itx_ia_set_spin forbids it. So does a program that uses an EVD's descriptor. */
 Test(uiw_stay, a_program_may_forbid_it, .init = stay_init, .fini = stay_fini)
 {
     send_answer(1);

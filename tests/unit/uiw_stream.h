@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An EP of uiwarp with a stream that no thread reads or writes: the test holds both tokens, the
- * other end of the socket is a descriptor of the test's. What is posted stays in the queues.
+ * An EP of uiwarp with a stream that no thread reads or writes. The test holds both tokens and the
+ * other end of the socket. Posted requests stay in the queues.
  */
 #ifndef ITAPI_TESTS_UNIT_UIW_STREAM_H
 #define ITAPI_TESTS_UNIT_UIW_STREAM_H
@@ -19,35 +19,38 @@ struct uiw_stream {
     struct ual_ep *ual;
     struct uiw_ep *ep;
     int peer;
-    bool sends; /* the library has the send token to itself */
+    bool sends; /* the library may take the send token */
 };
 
-/* Connected, IRD and ORD 8. */
+/* Opens a connected EP with IRD and ORD 8. */
 void uiw_stream_open(struct uiw_stream *stream, bool crc, uint32_t max_ulpdu);
 void uiw_stream_close(struct uiw_stream *stream);
 
-/* Puts TCP in place of the socket. The peer is closed by the test. */
+/* Replaces the socket by TCP. The test closes the peer. */
 void uiw_stream_over_tcp(struct uiw_stream *stream, struct raw_peer *peer);
-/* From here on the library sends when the test calls it; the test stays the reader. */
+/* From here on the library sends when the test calls it. The test still reads. */
 void uiw_stream_let_send(struct uiw_stream *stream);
 
-/* The events of an end, no others, and the state. async 0: none. */
+/*
+ * Checks the events of an end, that there are no others, and the state. async 0: no asynchronous
+ * event.
+ */
 void uiw_stream_check_end(const struct uiw_stream *stream, it_event_type_t number,
                           it_event_type_t async);
 void uiw_stream_check_alive(const struct uiw_stream *stream);
 
-/* The STag that peers use for the buffer. */
+/* Returns the STag by which peers access the buffer. */
 uint32_t uiw_stream_stag(const struct uiw_stream *stream);
 
-/* A request of one segment, or none if it has no length. */
+/* Posts a request of one segment, or of none if length is 0. */
 void uiw_stream_post(struct uiw_stream *stream, enum vp_opcode opcode, unsigned flags,
                      size_t offset, size_t length, uint32_t stag, it_rdma_addr_t to);
 void uiw_stream_post_request(struct uiw_stream *stream, const struct vp_request *request);
 void uiw_stream_post_recv(struct uiw_stream *stream, size_t offset, size_t length);
 
-/* The next completion of the EVD. Returns false if there is none. */
+/* Takes the next completion of the EVD. Returns false if there is none. */
 bool uiw_stream_completion(it_evd_handle_t evd, it_dto_cmpl_event_t *completion);
-/* It is there, and is this one. */
+/* Takes the next completion and checks that it is this one. */
 void uiw_stream_done(it_evd_handle_t evd, it_dto_cookie_t cookie, it_dto_status_t status);
 
 #endif

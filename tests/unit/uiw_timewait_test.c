@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A pair of addresses is in time-wait, or not. */
+/* Checks whether a pair of addresses is in time-wait. */
 #include "vp/uiwarp/net/uiw_net.h"
 #include "support/test_row.h"
 
@@ -38,7 +38,7 @@ static void stream_open(struct stream *stream, sa_family_t family)
     (void)close(listener);
 }
 
-/* The side that closes first waits. */
+/* Closes the stream. The side that closes first enters time-wait. */
 static void stream_end(struct stream *stream)
 {
     char octet;

@@ -35,7 +35,7 @@ static void enter_read(uint32_t sq_index, bool is_atomic)
                   &(struct uiw_orq_entry){.sq_index = sq_index, .atomic = is_atomic});
 }
 
-/* A receive and a Send. */
+/* Posts a receive and a Send. */
 static void begin(const char *about)
 {
     check_context(about);
@@ -45,7 +45,7 @@ static void begin(const char *about)
     uiw_stream_post(&stream, VP_SEND, 0, 0, 5, 0, 0);
 }
 
-/* Two Reads more, and an atomic, that wait for their responses. */
+/* Posts also two Reads and an atomic, which wait for their responses. */
 static void begin_with_reads(const char *about)
 {
     begin(about);
@@ -65,7 +65,7 @@ static void finish(void)
     check_context(NULL);
 }
 
-/* failed: the cookie of the request that failed, 0: none did. The others are flushed. */
+/* failed: the cookie of the failed request, or 0 if none failed. The others are flushed. */
 static void check_requests(it_dto_cookie_t last, it_dto_cookie_t failed, it_dto_status_t status)
 {
     if (failed)
@@ -89,11 +89,11 @@ static void check_terminate(enum iw_error error)
 
 static const struct refused_row {
     const char *about;
-    enum iw_opcode opcode; /* of the segment that is refused */
+    enum iw_opcode opcode; /* opcode of the refused segment */
     enum iw_error error;
     it_event_type_t async;
     it_dto_status_t recv_status;
-    it_dto_status_t read_status; /* of the oldest Read */
+    it_dto_status_t read_status; /* status of the oldest Read */
 } refused[] = {
     {"a damaged FPDU", IW_OP_NONE, IW_ERR_MPA_CRC, IT_ASYNC_AFF_EP_L_LLP_ERROR, FLUSHED, FLUSHED},
     {"a damaged response", IW_OP_READ_RESPONSE, IW_ERR_MPA_CRC, IT_ASYNC_AFF_EP_L_LLP_ERROR,
@@ -158,7 +158,7 @@ Test(uiw_verdict, refused)
     }
 }
 
-/* The Read that opens a connection has no request. */
+/* No request of the consumer fails: the ready-to-receive Read has none. */
 Test(uiw_verdict, the_ready_to_receive_read_takes_no_blame)
 {
     begin("a bad response to the ready-to-receive Read");
@@ -175,7 +175,7 @@ Test(uiw_verdict, the_ready_to_receive_read_takes_no_blame)
 static const struct terminated_row {
     const char *about;
     struct iw_terminate terminate;
-    uint32_t msn; /* in the copy of the header */
+    uint32_t msn; /* MSN in the copied header */
     it_event_type_t async;
     it_dto_cookie_t failed;
     it_dto_status_t status;
@@ -283,7 +283,10 @@ Test(uiw_verdict, terminated)
     }
 }
 
-/* Linux siw names no header when it does not know the opcode: the oldest is an atomic, or not. */
+/*
+ * Linux siw names no header when it does not know the opcode. The oldest open request may be an
+ * atomic.
+ */
 Test(uiw_verdict, terminated_without_a_header)
 {
     for (unsigned reads = 0; reads < 3; reads++) {
@@ -369,7 +372,7 @@ static const struct unsendable_row {
     {"neither", {.status = IT_DTO_SUCCESS}, IW_ERR_RDMAP_LOCAL, IT_ASYNC_AFF_EP_FAILURE, 0},
 };
 
-/* The Terminate names what is left of the Read: M, D and R, the DDP header, then the RDMAP one. */
+/* The Terminate names the rest of the Read: M, D and R, the DDP header, then the RDMAP header. */
 static void check_rest_of_read(const struct uiw_failure *failure)
 {
     const unsigned char *ddp = segment.payload + 6;

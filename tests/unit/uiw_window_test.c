@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Windows and regions as peers see them, links and unlinks one by one, without a stream; spare
+ * Windows and regions as peers see them, single links and unlinks without a stream, and spare
  * buffers.
  */
 #include "vp/uiwarp/memory/uiw_memory.h"
@@ -58,7 +58,7 @@ static struct uiw_link *post(const struct vp_link *link, enum vp_opcode opcode)
     return uiw_sqe_link(sqe);
 }
 
-/* The middle of the buffer. */
+/* Posts a link to the middle of the buffer. */
 static struct uiw_link *post_link(struct ual_rmr *rmr, it_mem_priv_t privs, it_addr_mode_t mode,
                                   it_rmr_context_t *key)
 {
@@ -157,7 +157,7 @@ Test(uiw_window, a_link_ends_the_one_before)
     CHECK_OK(it_lmr_free(buf.lmr));
 }
 
-/* A link opens nothing before its turn. */
+/* A link has no effect before its turn. */
 Test(uiw_window, turns)
 {
     struct ual_rmr *rmr = make(IT_RMR_TYPE_NARROW);
@@ -190,7 +190,10 @@ Test(uiw_window, waits_for_no_one_with_memory_in_hand)
     cr_assert_eq(reach_any(key), UIW_MR_INVALID);
 }
 
-/* A window that is freed before its turn is unlinked: nothing is left to do, or held. */
+/*
+ * A window that is freed before its link's turn is unlinked. The link and the unlink then do
+ * nothing and hold nothing.
+ */
 Test(uiw_window, a_window_that_is_gone)
 {
     struct ual_rmr *rmr = make(IT_RMR_TYPE_NARROW);
@@ -205,7 +208,7 @@ Test(uiw_window, a_window_that_is_gone)
     CHECK_OK(it_lmr_free(buf.lmr));
 }
 
-/* Links that never have their turn let go of the region, and of their keys. */
+/* Dropped links release the region and their keys. */
 Test(uiw_window, links_are_dropped)
 {
     struct ual_rmr *rmr = make(IT_RMR_TYPE_NARROW);
@@ -282,7 +285,7 @@ static enum iw_error invalidate(it_rmr_context_t key, const struct uiw_stream_id
     return uiw_region_invalidate(table, uiw_pz_of(bed.ual->pz), by, (uint32_t)key, &handle);
 }
 
-/* A peer takes back memory that only it can reach. */
+/* A peer may invalidate memory only if no other peer can access it. */
 Test(uiw_window, invalidation)
 {
     struct ual_rmr *narrow = make(IT_RMR_TYPE_NARROW);
@@ -303,7 +306,7 @@ Test(uiw_window, invalidation)
     cr_assert_eq(reach_any(buf.key), UIW_MR_INVALID);
 }
 
-/* New rights come with new keys. */
+/* A change of the rights changes the key. */
 Test(uiw_window, a_region_that_is_modified)
 {
     it_lmr_param_t params;
