@@ -41,9 +41,10 @@ listens() {
                         END { exit !found }' /proc/net/tcp /proc/net/tcp6
 }
 
+# The programs tell line by line, so that those of one that is killed are there.
 start_server() { # start_server COMMAND...
     server_command=$*
-    DAT_OVERRIDE=$server_conf "${on_server[@]}" "$@" >"$folder/server" 2>&1 </dev/null &
+    DAT_OVERRIDE=$server_conf "${on_server[@]}" stdbuf -oL "$@" >"$folder/server" 2>&1 </dev/null &
     server=$!
 }
 
@@ -67,7 +68,8 @@ finish_server() {
 
 client() { # client COMMAND...: must end well
     local status=0
-    DAT_OVERRIDE=$client_conf timeout $((60 * factor)) "${on_client[@]}" "$@" >"$folder/client" 2>&1 </dev/null ||
+    DAT_OVERRIDE=$client_conf timeout $((60 * factor)) "${on_client[@]}" stdbuf -oL "$@" \
+        >"$folder/client" 2>&1 </dev/null ||
         status=$?
     [ "$status" = 0 ] || fail "status $status: $*"
 }
