@@ -202,11 +202,11 @@ int cm_datagram_connect(struct cm_id *id, const struct rdma_conn_param *param)
 
     if (error != 0)
         return error;
+    if (getrandom(&message.transaction, sizeof(message.transaction), 0) < 0)
+        return errno;
     datagram = datagram_new(id);
     if (!datagram)
         return ENOMEM;
-    if (getrandom(&message.transaction, sizeof(message.transaction), 0) < 0)
-        return errno;
     if (param && param->private_data) {
         message.data = param->private_data;
         message.length = param->private_data_len;
