@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every call on an EVD, with every wrong argument and in every state of the EVD: the status, and
- * that nothing has changed.
+ * Makes every call on an EVD with every wrong argument and in every state of the EVD. Checks the
+ * status, and that nothing has changed.
  */
 #include <criterion/criterion.h>
 #include <string.h>
@@ -147,7 +147,7 @@ struct change {
     const char *text;
     unsigned mask;
     it_evd_param_t params;
-    it_status_t simple; /* IT_ERR_... for a SEVD of size 8, threshold 2, with three events */
+    it_status_t simple; /* IT_ERR_... with an SEVD of size 8, threshold 2 and three events */
     it_status_t aggregate;
 };
 

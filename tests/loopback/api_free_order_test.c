@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Objects that need each other, freed in every order: what another one needs is busy, once and
- * again, until that is gone; everything else goes at once.
+ * Frees objects that need each other in every order. An object that another one needs is busy each
+ * time, until that one is freed. All others are freed at once.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ enum kind {
 
 #define BIT(kind) (1u << (kind))
 
-/* Who needs it, and how it says that it is busy. */
+/* The kinds that need this one, and the status while it is busy. */
 static const struct need {
     unsigned by;
     it_status_t busy;
@@ -88,7 +88,7 @@ static it_status_t free_one(enum kind kind, void *object)
     }
 }
 
-/* Round by round in this order, until nothing is left. */
+/* Frees the objects in this order, round by round, until all are freed. */
 static void free_all(const unsigned order[KINDS])
 {
     void *objects[KINDS];
@@ -111,7 +111,7 @@ static void free_all(const unsigned order[KINDS])
     }
 }
 
-/* All orders: number `rank` of them. */
+/* Writes the permutation with number `rank`. */
 static void nth_order(unsigned rank, unsigned order[KINDS])
 {
     unsigned left[KINDS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Orders of freeing, busy statuses, and it_ia_free with everything still alive. */
+/* Orders of freeing, busy statuses, and it_ia_free while everything still exists. */
 #include <criterion/criterion.h>
 #include <unistd.h>
 
@@ -35,7 +35,7 @@ Test(api_free, busy, .init = node_init, .fini = node_fini)
     check_done();
 }
 
-/* Several endpoints on the same EVDs: the last one counts. */
+/* The EVDs of several endpoints are busy until the last endpoint is freed. */
 Test(api_free, shared_evds, .init = node_init, .fini = node_fini)
 {
     it_ep_handle_t one = fx_ep(&node, NULL);
@@ -50,7 +50,7 @@ Test(api_free, shared_evds, .init = node_init, .fini = node_fini)
     check_done();
 }
 
-/* A failed creation leaves nothing behind that would keep its parents busy. */
+/* A failed creation must not keep its parents busy. */
 Test(api_free, failed_creation_holds_nothing, .init = node_init, .fini = node_fini)
 {
     it_ep_attributes_t attr = fx_ep_attr();
@@ -71,7 +71,7 @@ Test(api_free, failed_creation_holds_nothing, .init = node_init, .fini = node_fi
     check_done();
 }
 
-/* Queued events do not keep an EVD busy; events of a freed endpoint stay and carry its handle. */
+/* Queued events do not keep an EVD busy. Events of a freed endpoint stay and carry its handle. */
 Test(api_free, queued_events)
 {
     struct fx_pair pair;
@@ -89,7 +89,7 @@ Test(api_free, queued_events)
     fx_node_close(&pair.b);
 }
 
-/* An endpoint is freed in every state it can be brought into. */
+/* Frees an endpoint in every state that it can be in. */
 Test(api_free, ep_in_every_state)
 {
     struct fx_node a;
@@ -134,7 +134,7 @@ Test(api_free, ep_in_every_state)
     fx_conn(a.conn_evd, ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     CHECK_OK(it_ep_free(ep));
     raw_close(&peer);
-    /* No event of any of them. */
+    /* None of them leaves an event. */
     fx_empty(a.conn_evd);
     fx_empty(a.recv_evd);
     fx_empty(a.aff_evd);
@@ -143,7 +143,7 @@ Test(api_free, ep_in_every_state)
     check_done();
 }
 
-/* Everything alive at once: objects, connections in all stages, requests, events, regions. */
+/* Everything exists at once: objects, connections in all stages, requests, events, regions. */
 Test(api_free, ia_with_everything_alive)
 {
     size_t before = fx_fd_count();
@@ -193,7 +193,7 @@ Test(api_free, ia_with_everything_alive)
     check_done();
 }
 
-/* Hundreds of objects of each kind. */
+/* Makes and frees hundreds of objects of each kind. */
 Test(api_free, many_objects, .init = node_init, .fini = node_fini)
 {
     static it_pz_handle_t pz[300];

@@ -59,7 +59,7 @@ static void *handle_of(const struct zoo *zoo, enum kind kind)
     }
 }
 
-/* it_ep_accept with an identifier of another IA. */
+/* Passes it_ep_accept an identifier of another IA. */
 Test(api_handles, foreign_identifier)
 {
     struct zoo zoo;
@@ -121,7 +121,7 @@ Test(api_handles, each_object_keeps_its_own)
     check_done();
 }
 
-/* A new object in the place of a freed one has no context of the old one. */
+/* A new object at the address of a freed one does not inherit its context. */
 Test(api_handles, context_is_not_inherited, .init = node_init, .fini = node_fini)
 {
     it_context_t context = {.index = 5};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is told of Interfaces, IAs and paths. */
+/* What the library reports about Interfaces, IAs and paths. */
 #include <criterion/criterion.h>
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ Test(api_interface, interface_list)
         }
     }
     CHECK(found);
-    /* Every one of them can be opened. */
+    /* Each Interface in the list can be opened. */
     for (size_t i = 0; i < count; i++) {
         it_ia_handle_t ia = NULL;
 
@@ -53,7 +53,7 @@ Test(api_interface, interface_list)
     check_done();
 }
 
-/* A program asks for the Interface that it has the name of built in. */
+/* The program asks for an Interface whose name is compiled in. */
 Test(api_interface, alias)
 {
     char path[] = "/tmp/itapi-alias.XXXXXX";
@@ -71,7 +71,7 @@ Test(api_interface, alias)
     EXPECT(strcmp(info->ia_name, "uiwarp") == 0);
     it_ia_info_free(info);
     CHECK_OK(it_ia_free(ia));
-    /* An alias hides the Interface of its name, and stands for no other alias. */
+    /* An alias hides the Interface of the same name, and does not lead to another alias. */
     EXPECT_STATUS(IT_ERR_INVALID_NAME, it_ia_create("uiwarp:lo", 2, 1, &ia));
     it_interface_list(list, &count, NULL);
     for (size_t i = 0; i < count; i++)

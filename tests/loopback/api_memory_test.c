@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Regions: where memory ends, and the three bindings. */
+/* Regions: checks of their memory, and the three bindings. */
 #include <criterion/criterion.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ static it_status_t make_lmr(void *addr, size_t length, unsigned mode, unsigned p
     return status;
 }
 
-/* Every page counts, from the first octet to the last. */
+/* Every page is checked, from the first octet to the last. */
 Test(api_memory, pages, .init = node_init, .fini = node_fini)
 {
     static unsigned char memory[64];
@@ -40,7 +40,7 @@ Test(api_memory, pages, .init = node_init, .fini = node_fini)
     EXPECT_STATUS(IT_ERR_FAULT, make_lmr(hole - 1, 2, 0, IT_PRIV_LOCAL_READ, 1));
     EXPECT_STATUS(IT_ERR_FAULT, make_lmr(readonly, 3 * page, 0, IT_PRIV_LOCAL_READ, 1));
     EXPECT_OK(make_lmr(hole - 1, 1, 0, IT_PRIV_LOCAL_READ, 1));
-    /* Wraps around the end of the address space. */
+    /* This region wraps around the end of the address space. */
     {
         it_status_t status = make_lmr(memory, SIZE_MAX, IT_ADDR_MODE_ABSOLUTE, IT_PRIV_LOCAL, 1);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* it_ep_modify: what a change does to the endpoint, before it is connected and while data flows. */
+/* it_ep_modify: the effect of a change before the endpoint is connected and while data flows. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -44,7 +44,7 @@ Test(api_modify, is_announced, .init = node_init, .fini = node_fini)
 
 /* ---- Depths of the queues -------------------------------------------------------------------- */
 
-/* So many receives fit, and not one more. */
+/* Checks that so many receives fit and no more. */
 static void fill_receives(it_ep_handle_t ep, unsigned have, unsigned depth)
 {
     for (unsigned i = have; i < depth; i++)
@@ -71,14 +71,14 @@ Test(api_modify, receive_depth_before_the_connection, .fini = pair_fini)
     for (unsigned i = 0; i < 200; i++) {
         CHECK_OK(it_post_send(pair.a_ep, NULL, 0, i, FX_QUIET));
         fx_done_len(pair.b.recv_evd, pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, i, 0);
-        if (i % 16 == 15) { /* gives the slots of the sender back */
+        if (i % 16 == 15) { /* releases slots of the sender */
             CHECK_OK(it_post_rdma_write(pair.a_ep, NULL, 0, i, FX_SIGNAL, 0, 0));
             fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, i, 0);
         }
     }
 }
 
-/* What is posted stays posted, in its order, whatever the depth. */
+/* Posted receives stay posted in their order, whatever the depth. */
 Test(api_modify, receive_depth_of_a_connection, .init = pair_init, .fini = pair_fini)
 {
     unsigned posted = 0;
@@ -117,7 +117,7 @@ Test(api_modify, request_depth_of_a_connection, .fini = pair_fini)
 
         CHECK_OK(set_depth(pair.a_ep, IT_EP_PARAM_MAX_REQ_DTO, depth));
         CHECK_EQ(depth, attr_of(pair.a_ep).max_request_dtos);
-        /* Completions that are not dequeued take slots, so no more than these fit. */
+        /* Completions that are not dequeued hold slots, so no more requests than these fit. */
         for (size_t i = 0; i < depth; i++)
             CHECK_OK(it_post_rdma_write(pair.a_ep, NULL, 0, i, FX_SIGNAL, 0, 0));
         CHECK_STATUS(IT_ERR_TOO_MANY_POSTS,
@@ -130,7 +130,7 @@ Test(api_modify, request_depth_of_a_connection, .fini = pair_fini)
     CHECK_STATUS(IT_ERR_RESOURCE_REQ_DTO, set_depth(pair.a_ep, IT_EP_PARAM_MAX_REQ_DTO, SIZE_MAX));
 }
 
-/* Data goes both ways, Reads are open, and the queues are exchanged under all that. */
+/* The queues are replaced while data flows both ways and Reads are open. */
 Test(api_modify, resizing_under_load, .fini = pair_fini)
 {
     const size_t chunk = 3000;
@@ -173,7 +173,9 @@ Test(api_modify, resizing_under_load, .fini = pair_fini)
     fx_pair_ping(&pair);
 }
 
-/* Below what is posted: the flag keeps it there. */
+/*
+ * IT_COALESCE_WR_FLAG keeps the requests in the queue, so the depth cannot go below their number.
+ */
 Test(api_modify, request_depth_below_what_is_posted, .init = pair_init, .fini = pair_fini)
 {
     for (unsigned i = 0; i < 5; i++)
@@ -259,7 +261,7 @@ static void connect_with(uint32_t a_ord, uint32_t b_ird, unsigned revision)
     fx_join(&pair.a, pair.a_ep, &pair.b, pair.b_ep);
 }
 
-/* More Reads at once than the rings had room for at creation. */
+/* Posts more Reads at once than the rings had room for at creation. */
 static void read_many(void)
 {
     for (uint64_t i = 0; i < 60; i++)
@@ -277,7 +279,7 @@ Test(api_modify, read_depths_before_the_connection, .fini = pair_fini)
     CHECK_STATUS(IT_ERR_INVALID_EP_STATE, set_reads(pair.b_ep, IT_EP_PARAM_MAX_IRD, 41));
 }
 
-/* Up to what the peer has told, though this side had asked for less. */
+/* ORD can rise up to the peer's IRD, even if this side had asked for less. */
 Test(api_modify, ord_of_a_connection_goes_up_to_the_ird_of_the_peer, .fini = pair_fini)
 {
     connect_with(2, 40, 2);
@@ -289,14 +291,14 @@ Test(api_modify, ord_of_a_connection_goes_up_to_the_ird_of_the_peer, .fini = pai
     CHECK_OK(set_reads(pair.a_ep, IT_EP_PARAM_MAX_ORD, 1));
     CHECK_EQ(1, attr_of(pair.a_ep).srv.rc.rdma_read_ord);
     read_many();
-    /* The next connection starts with what was asked for last. */
+    /* The next connection starts with the last values that were set. */
     CHECK_OK(it_ep_disconnect(pair.a_ep, NULL, 0));
     fx_conn(pair.a.conn_evd, pair.a_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     CHECK_OK(it_ep_reset(pair.a_ep));
     CHECK_EQ(1, attr_of(pair.a_ep).srv.rc.rdma_read_ord);
 }
 
-/* More than the peer bears is refused, together with what else was asked for. */
+/* An ORD above the peer's IRD is refused together with the other changes of the call. */
 Test(api_modify, ord_of_a_connection_beyond_the_ird_of_the_peer, .fini = pair_fini)
 {
     const it_ep_param_mask_t mask =
@@ -320,18 +322,18 @@ Test(api_modify, ord_of_a_connection_beyond_the_ird_of_the_peer, .fini = pair_fi
     CHECK_OK(it_ep_modify(pair.a_ep, mask, &wanted));
     CHECK_EQ(40, attr_of(pair.a_ep).srv.rc.rdma_read_ord);
     CHECK_EQ(17, attr_of(pair.a_ep).max_request_dtos);
-    /* What was refused is not asked for in the next connection either. */
+    /* The next connection does not use a refused value either. */
     CHECK_STATUS(IT_ERR_RESOURCE_ORD, set_reads(pair.a_ep, IT_EP_PARAM_MAX_ORD, 100));
     CHECK_OK(it_ep_disconnect(pair.a_ep, NULL, 0));
     fx_conn(pair.a.conn_evd, pair.a_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     CHECK_OK(it_ep_reset(pair.a_ep));
     CHECK_EQ(40, attr_of(pair.a_ep).srv.rc.rdma_read_ord);
-    /* Without a connection there is no peer whose word counts. */
+    /* Without a connection there is no peer to limit the ORD. */
     CHECK_OK(set_reads(pair.a_ep, IT_EP_PARAM_MAX_ORD, 100));
     CHECK_EQ(100, attr_of(pair.a_ep).srv.rc.rdma_read_ord);
 }
 
-/* Revision 1 exchanges no depths: the program knows what it does. */
+/* Revision 1 exchanges no depths, so the library relies on the program. */
 Test(api_modify, ord_of_a_connection_without_exchange, .fini = pair_fini)
 {
     connect_with(1, 20, 1);
@@ -340,7 +342,7 @@ Test(api_modify, ord_of_a_connection_without_exchange, .fini = pair_fini)
     read_many();
 }
 
-/* An ORD of 0 refuses Reads; raised again it lets them go. */
+/* With an ORD of 0 Reads are refused. When the ORD rises they are allowed. */
 Test(api_modify, ord_from_nothing, .fini = pair_fini)
 {
     connect_with(0, 4, 1);

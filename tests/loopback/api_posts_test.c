@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Arguments of the posting calls: flags, segment counts, payload size; and segments that are found
- * bad only when the operation runs: outside their region, without the right, of another zone.
+ * Arguments of the posting calls: flags, segment counts, payload size. Also segments whose errors
+ * are found only when the operation runs: outside their region, without the right, of another zone.
  */
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -57,7 +57,7 @@ static it_evd_handle_t evd_of(const struct fx_node *node, enum op op)
     return op == OP_RECV ? node->recv_evd : node->request_evd;
 }
 
-/* The table of flags by operation. */
+/* Returns whether the standard allows these flags with this operation. */
 static bool allowed(enum op op, unsigned flags, bool local_extensions)
 {
     unsigned mask = IT_COMPLETION_FLAG | IT_NOTIFY_FLAG | IT_COALESCE_WR_FLAG;
@@ -82,7 +82,10 @@ static bool local_extensions(const struct fx_node *node)
     return answer;
 }
 
-/* All 128 combinations on every operation, in state NONOPERATIONAL, where all posts complete. */
+/*
+ * Tries all 128 combinations with every operation, in state NONOPERATIONAL, where all posts
+ * complete.
+ */
 Test(api_posts, flags, .init = pair_init, .fini = pair_fini)
 {
     bool extensions = local_extensions(&pair.a);
@@ -112,7 +115,7 @@ Test(api_posts, flags, .init = pair_init, .fini = pair_fini)
     check_done();
 }
 
-/* NOTIFY without COMPLETION and COALESCE_WR on a live connection. */
+/* Posts NOTIFY without COMPLETION, and COALESCE_WR, on a live connection. */
 Test(api_posts, flags_that_work, .init = pair_init, .fini = pair_fini)
 {
     for (unsigned i = 0; i < 20; i++)
@@ -127,7 +130,7 @@ Test(api_posts, flags_that_work, .init = pair_init, .fini = pair_fini)
     fx_empty(pair.a.request_evd);
 }
 
-/* A request whose flag merely promises that more will follow leaves in the end all the same. */
+/* A request with IT_COALESCE_WR_FLAG is sent even if no other request follows. */
 Test(api_posts, coalesced_and_alone, .init = pair_init, .fini = pair_fini)
 {
     CHECK_OK(it_post_recv(pair.b_ep, NULL, 0, 1, FX_SIGNAL));
@@ -184,7 +187,7 @@ Test(api_posts, too_many_segments, .init = pair_init, .fini = pair_fini)
     check_done();
 }
 
-/* A huge count is refused before the array is looked at. */
+/* A huge count is refused before the array is read. */
 Test(api_posts, absurd_count, .init = pair_init, .fini = pair_fini)
 {
     struct fx_buf buf = fx_buf_make(&pair.a, 8);
@@ -197,13 +200,16 @@ Test(api_posts, absurd_count, .init = pair_init, .fini = pair_fini)
     check_done();
 }
 
-/* Only what the peer must have a receive for is limited by max_dto_payload_size. */
+/*
+ * Returns whether the operation needs no receive of the peer: max_dto_payload_size does not limit
+ * it.
+ */
 static bool one_sided(enum op op)
 {
     return op == OP_WRITE || op == OP_READ;
 }
 
-/* More octets than max_dto_payload_size, or than the IA allows; sums that overflow. */
+/* Payloads above max_dto_payload_size or above the IA's limit, and lengths whose sum overflows. */
 Test(api_posts, payload_size)
 {
     it_ep_attributes_t attr = fx_ep_attr();
@@ -250,7 +256,7 @@ Test(api_posts, payload_size)
     check_done();
 }
 
-/* RDMA Reads and Writes are longer than max_dto_payload_size. */
+/* RDMA Reads and Writes may be longer than max_dto_payload_size. */
 Test(api_posts, one_sided_beyond_payload_size)
 {
     it_ep_attributes_t attr = fx_ep_attr();
@@ -277,7 +283,7 @@ Test(api_posts, one_sided_beyond_payload_size)
 /* ---- Found when it runs --------------------------------------------------------------------- */
 
 /*
- * The operation on side a completes with LOCAL_PROTECTION, what is behind it is flushed, and the
+ * The operation on side a completes with LOCAL_PROTECTION, later ones are flushed, and the
  * connection breaks on both sides.
  */
 static void local_protection(enum op op, const it_lmr_triplet_t *segments, size_t count,
@@ -344,7 +350,7 @@ Test(api_posts, segment_outside_its_region, .init = pair_init, .fini = pair_fini
     on_every_operation(segments, 1, &remote);
     segments[0].addr.rel = UINT64_MAX;
     on_every_operation(segments, 1, &remote);
-    /* A bad one behind good ones. */
+    /* The last of several segments is bad. */
     segments[0] = fx_seg(&buf, 0, 4);
     segments[1] = fx_seg(&rel, 0, 4);
     segments[2] = fx_seg(&rel, 60, 8);
@@ -373,7 +379,7 @@ Test(api_posts, segment_without_the_right, .init = pair_init, .fini = pair_fini)
     segment = fx_seg(&none, 0, 16);
     on_every_operation(&segment, 1, &remote);
     CHECK(fx_is_byte(readable.data, 64, 0) && fx_is_byte(none.data, 64, 0));
-    /* And with the right it works: a read sink needs no remote right. */
+    /* With local rights both operations work: the sink of a Read needs no remote right. */
     fx_read(pair.a_ep, &writable, 0, 16, &remote, 0, 1, FX_SIGNAL);
     fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1, 16);
     fx_write(pair.a_ep, &readable, 0, 16, &remote, 0, 1, FX_SIGNAL);
@@ -403,7 +409,7 @@ Test(api_posts, segment_of_another_zone, .init = pair_init, .fini = pair_fini)
     check_done();
 }
 
-/* A region of another IA: refused at once, or when it runs; never used. */
+/* A region of another IA is refused at once or when the operation runs. It is never used. */
 Test(api_posts, segment_of_another_ia, .init = pair_init, .fini = pair_fini)
 {
     struct fx_buf remote;
@@ -431,7 +437,7 @@ Test(api_posts, segment_of_another_ia, .init = pair_init, .fini = pair_fini)
     check_done();
 }
 
-/* A segment of no length is not looked at more closely than its handle. */
+/* Of an empty segment only the handle is checked. */
 Test(api_posts, empty_segment_anywhere, .init = pair_init, .fini = pair_fini)
 {
     it_lmr_triplet_t segments[2];
@@ -449,7 +455,10 @@ Test(api_posts, empty_segment_anywhere, .init = pair_init, .fini = pair_fini)
     fx_buf_free(&buf);
 }
 
-/* Freed after it was posted: the operation ends with a protection error, at the latest. */
+/*
+ * The region is freed after the post: the operation ends with a protection error when it runs, or
+ * before.
+ */
 Test(api_posts, region_freed_after_posting, .init = pair_init, .fini = pair_fini)
 {
     struct fx_buf buf = fx_buf_make(&pair.a, 64);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The library changes nothing of the process but its own sockets and threads, unless it is asked
- * to.
+ * The library changes nothing in the process except its own sockets and threads, unless the program
+ * asks for it.
  */
 #include <criterion/criterion.h>
 
@@ -39,7 +39,7 @@ static void note(struct process *process)
 {
     memset(process, 0, sizeof(*process));
     for (int i = 1; i < NSIG; i++)
-        (void)sigaction(i, NULL, &process->actions[i]); /* not for those that libc keeps */
+        (void)sigaction(i, NULL, &process->actions[i]); /* fails for signals that libc uses */
     CHECK(pthread_sigmask(SIG_SETMASK, NULL, &process->mask) == 0);
     for (int i = 0; i < LIMITS; i++)
         CHECK(syscall(SYS_prlimit64, 0, i, NULL, &process->limits[i]) == 0);
@@ -92,7 +92,7 @@ Test(api_process, a_connection_changes_nothing)
  * ---------------------------------------------------------------- niceness, when it is asked for
  */
 
-/* Threads of this process with that niceness. */
+/* Counts the threads of this process with that niceness. */
 static unsigned threads_with(int niceness)
 {
     DIR *folder = opendir("/proc/self/task");
@@ -136,7 +136,10 @@ Test(api_process, a_niceness_is_that_of_one_thread)
     CHECK_STATUS(IT_ERR_INVALID_IA, itx_ia_set_niceness(NULL, 0));
 }
 
-/* There is no thread of the library then: the program's has the niceness that it wants. */
+/*
+ * On a base of the program the library has no thread, so it leaves the niceness of the program's
+ * thread alone.
+ */
 Test(api_process, no_niceness_on_a_base_of_the_program)
 {
     struct event_base *base = event_base_new();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Queries and changes: the members that are selected, and no others. */
+/* Queries and changes affect the selected members and no others. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 TestSuite(api_query, .init = node_init, .fini = node_fini);
 
-/* ALL covers everything. */
+/* IT_..._ALL selects every member. */
 Test(api_query, query_all)
 {
     uint16_t port;
@@ -81,14 +81,14 @@ Test(api_query, modify_selects)
     it_ep_param_t p;
     it_ep_handle_t ep = fx_ep(&node, NULL);
 
-    /* ORD can always go down. */
+    /* ORD can always be lowered. */
     attr.srv.rc.rdma_read_ord = 3;
     attr.max_recv_segments = 1;
     EXPECT_OK(it_ep_modify(ep, IT_EP_PARAM_MAX_ORD, &attr));
     CHECK_OK(it_ep_query(ep, IT_EP_PARAM_ALL, &p));
     EXPECT_EQ(3, p.attr.srv.rc.rdma_read_ord);
     EXPECT(p.attr.max_recv_segments >= 8);
-    /* Segment counts while nothing is posted. */
+    /* Segment counts can change while nothing is posted. */
     attr.max_send_segments = 2;
     attr.max_recv_segments = 2;
     attr.max_dto_payload_size = 1000;

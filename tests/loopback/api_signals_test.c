@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Signals and the library's threads: what somebody sends is for the program's threads; what a fault
- * raises in the IA's thread reaches the program's handler like a fault in any other thread.
+ * Signals and the library's threads. A signal sent to the process goes to a thread of the program.
+ * A fault in the IA's thread reaches the program's handler like a fault in any other thread.
  */
 #include <criterion/criterion.h>
 #include <pthread.h>
@@ -28,7 +28,7 @@ Test(api_signals, threads_of_the_library)
     fx_pair_close(&pair);
 }
 
-/* Nor does the mask of the thread that opens the IA count. */
+/* The mask of the thread that opens the IA makes no difference. */
 Test(api_signals, opened_with_everything_blocked)
 {
     struct threads before = threads_now(), now, fresh;
@@ -51,8 +51,8 @@ Test(api_signals, opened_with_everything_blocked)
 /* ---- Faults in a callback ------------------------------------------------------------------- */
 
 enum fault {
-    FAULT_ADDRESS, /* memory that may not be touched */
-    FAULT_FILE,    /* memory of a file that ends before */
+    FAULT_ADDRESS, /* memory without access */
+    FAULT_FILE,    /* mapped memory beyond the end of a file */
     FAULT_RAISED,
 };
 
@@ -62,11 +62,11 @@ static struct {
     volatile unsigned char *memory;
     size_t page;
     int file;
-    /* Of the handler. */
+    /* Set by the handler. */
     atomic_int caught;
     atomic_int thread;
     void *_Atomic address;
-    atomic_bool gone_on; /* the callback */
+    atomic_bool gone_on; /* the callback has continued */
 } scene;
 
 static void handler(int signal, siginfo_t *info, void *context)
@@ -90,7 +90,7 @@ static void at_fault(it_evd_handle_t evd, void *argument)
     if (scene.fault == FAULT_RAISED)
         (void)raise(scene.signal);
     else
-        *scene.memory = 1; /* once more when the handler has returned */
+        *scene.memory = 1; /* repeated after the handler has returned */
     atomic_store(&scene.gone_on, true);
 }
 
@@ -149,7 +149,7 @@ Test(api_signals, a_callback_raises_what_faults_raise)
         fault_in_a_callback(FAULT_RAISED, signals[i]);
 }
 
-/* It goes to the thread that can take it. */
+/* The signal goes to the thread that does not block it. */
 Test(api_signals, a_sent_signal_is_the_programs)
 {
     const struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO};

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Every call that depends on the endpoint's state, in every state an iWARP endpoint can be in. */
+/*
+ * Makes every call that depends on the endpoint's state in every state that an iWARP endpoint can
+ * have.
+ */
 #include <criterion/criterion.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,7 +11,7 @@
 #include "support/raw_peer.h"
 #include "support/fixture_pair.h"
 
-/* An endpoint in the wanted state, and what keeps it there. */
+/* An endpoint in the wanted state, and the objects that keep it there. */
 struct stage {
     struct fx_node node;
     struct fx_node other;
@@ -16,8 +19,8 @@ struct stage {
     it_ep_handle_t ep;
     it_ep_handle_t other_ep;
     it_cn_est_identifier_t id; /* an undecided request on the node */
-    struct raw_peer client;    /* that made it */
-    uint16_t port;             /* of the node's listener */
+    struct raw_peer client;    /* the client of that request */
+    uint16_t port;             /* port of the node's listener */
     int spare;                 /* a socket that could be converted */
     struct raw_peer spare_peer;
 };
@@ -98,7 +101,7 @@ static it_status_t try_connect(struct stage *stage)
     return it_ep_connect(stage->ep, &path, NULL, &qual, IT_CONNECT_FLAG_TWO_WAY, NULL, 0);
 }
 
-/* The calls a state refuses: they change nothing, so they can all be tried on one endpoint. */
+/* A refused call changes nothing, so all refused calls can be tried on one endpoint. */
 static void refusals(it_ep_state_rc_t state)
 {
     const it_status_t refused = IT_ERR_INVALID_EP_STATE;
@@ -130,7 +133,7 @@ static void refusals(it_ep_state_rc_t state)
     EXPECT_EQ(state, fx_ep_state(stage.ep));
     fx_empty(stage.node.conn_evd);
     fx_empty(stage.node.request_evd);
-    /* The identifier survived the refused accept. */
+    /* The identifier is still valid after the refused accept. */
     EXPECT_OK(it_reject(stage.id, NULL, 0));
     stage_close(&stage);
     check_context(NULL);
@@ -169,7 +172,10 @@ Test(api_state, receives)
     check_done();
 }
 
-/* it_ep_disconnect in every state that has something to end: one DISCONNECT, receives flushed. */
+/*
+ * Calls it_ep_disconnect in every state with a connection or an attempt: there is one DISCONNECT,
+ * and receives are flushed.
+ */
 Test(api_state, disconnect)
 {
     for (size_t i = 0; i < STATES; i++) {
@@ -226,7 +232,7 @@ Test(api_state, modify)
     check_done();
 }
 
-/* Sizes stay as they are while a receive is posted. */
+/* The segment counts and the payload size cannot change while a receive is posted. */
 Test(api_state, modify_with_a_receive_posted, .init = node_init, .fini = node_fini)
 {
     static const it_ep_param_mask_t sizes[] = {
@@ -242,7 +248,7 @@ Test(api_state, modify_with_a_receive_posted, .init = node_init, .fini = node_fi
     CHECK_OK(it_ep_free(ep));
 }
 
-/* A connection event without room is told on the affiliated EVD, with the EP it was about. */
+/* A connection event for a full EVD is reported on the affiliated EVD, with its EP. */
 Test(api_state, connection_event_without_room, .init = pair_init, .fini = pair_fini)
 {
     it_ep_attributes_t attr = fx_ep_attr();
@@ -262,7 +268,7 @@ Test(api_state, connection_event_without_room, .init = pair_init, .fini = pair_f
         fx_conn(pair.a.conn_evd, active, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
         CHECK_OK(it_listen_free(listener));
     }
-    /* ESTABLISHED fills the queue, DISCONNECT finds no room. */
+    /* ESTABLISHED has filled the queue, so DISCONNECT finds no room. */
     CHECK_OK(it_ep_disconnect(active, NULL, 0));
     do {
         event = fx_next(pair.b.aff_evd);
@@ -271,7 +277,7 @@ Test(api_state, connection_event_without_room, .init = pair_init, .fini = pair_f
     CHECK(event.aff_async.cause.ep == passive);
 }
 
-/* What only datagrams have is zero in the completions of others. */
+/* Members that only datagrams use are zero in other completions. */
 Test(api_state, completion_fields, .init = pair_init, .fini = pair_fini)
 {
     static const it_path_t no_path;
@@ -287,7 +293,7 @@ Test(api_state, completion_fields, .init = pair_init, .fini = pair_fini)
     CHECK(memcmp(&event.all_dto_cmpl.src_path, &no_path, sizeof(no_path)) == 0);
 }
 
-/* ORD may go down while connected, and not beyond what was agreed on. */
+/* While connected, ORD can go down, and up to the agreed value. */
 Test(api_state, ord_of_a_connection, .init = pair_init, .fini = pair_fini)
 {
     it_ep_attributes_t attr = fx_ep_attr();
@@ -324,7 +330,7 @@ Test(api_state, connection_refused, .init = node_init)
     (void)close(kept);
 }
 
-/* The ESTABLISHED events: read depths, path, identifiers. */
+/* Checks the ESTABLISHED events: read depths, path, identifiers. */
 Test(api_state, established_event)
 {
     struct fx_node a;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Small things that need no object. */
+/* Utility calls that need no object. */
 #include <criterion/criterion.h>
 #include <string.h>
 

@@ -45,7 +45,7 @@ static void request2(struct raw_bytes *out, const char *data)
     raw_mpa(out, false, RAW_MPA_C | RAW_MPA_S, 2, pd.data, pd.len);
 }
 
-/* A peer that has sent a good Request. */
+/* Connects a peer that sends a good Request. Returns the identifier. */
 static it_cn_est_identifier_t come(struct raw_peer *peer, const char *data)
 {
     RAW_BYTES(out);
@@ -60,7 +60,7 @@ static it_cn_est_identifier_t come(struct raw_peer *peer, const char *data)
     return event.conn_req.cn_est_id;
 }
 
-/* Waits until the library has seen the end of the peer. */
+/* Waits until the library has seen the peer's end. */
 static void gone(it_cn_est_identifier_t id, it_ep_handle_t ep)
 {
     struct fx_patience patience = fx_patience_start("withdrawal of the request");
@@ -68,7 +68,10 @@ static void gone(it_cn_est_identifier_t id, it_ep_handle_t ep)
     unsigned char pd = 0;
 
     do {
-        /* Private data without memory: refused after the id is looked up, changes nothing. */
+        /*
+         * Private data that is too long is refused after the identifier was looked up, and changes
+         * nothing.
+         */
         fx_patience_check(&patience);
         status = it_ep_accept(ep, id, &pd, IT_MAX_PRIV_DATA + 1);
     } while (status == IT_ERR_INVALID_PDATA_LENGTH);
@@ -121,7 +124,7 @@ Test(cm_accept, revision_2, .init = open_service, .fini = close_service)
     fx_conn(s.node.conn_evd, s.ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
 }
 
-/* Revision 1, and 2 without S, are answered in kind. */
+/* Requests of revision 1, and of revision 2 without S, are answered with the same revision. */
 Test(cm_accept, plain_requests)
 {
     static const unsigned revisions[] = {1, 2};
@@ -154,7 +157,10 @@ Test(cm_accept, plain_requests)
     }
 }
 
-/* An EP that speaks revision 1 only resets the stream: then such a peer comes back with it. */
+/*
+ * An EP of revision 1 resets the stream of a revision 2 peer. Such a peer tries again with revision
+ * 1.
+ */
 Test(cm_accept, endpoint_of_revision_1, .init = open_service, .fini = close_service)
 {
     struct raw_peer peer;
@@ -262,7 +268,8 @@ Test(cm_accept, handoff_refused_keeps_the_request, .init = open_service, .fini =
     CHECK_STATUS(IT_ERR_INVALID_SPIGOT, it_handoff(&qual, 77, ids[0]));
     CHECK_OK(it_handoff(&qual, s.node.spigot, ids[0]));
     CHECK_STATUS(IT_ERR_RESOURCES, it_handoff(&qual, s.node.spigot, ids[1]));
-    for (uint64_t id = ids[1] + 2; id < ids[1] + 8; id++) /* behind that of the one that moved */
+    for (uint64_t id = ids[1] + 2; id < ids[1] + 8;
+         id++) /* larger than the identifier of the request that moved */
         CHECK_STATUS(IT_ERR_INVALID_CN_EST_ID, it_reject(id, NULL, 0));
     CHECK_OK(it_evd_query(second_evd, IT_EVD_PARAM_ALL, &param));
     CHECK_EQ(IT_FALSE, param.evd_overflowed);
@@ -277,7 +284,10 @@ Test(cm_accept, handoff_refused_keeps_the_request, .init = open_service, .fini =
     CHECK_OK(it_listen_free(second));
 }
 
-/* From one to the next and back to where it came from, while those it has left are freed. */
+/*
+ * Moves a request from listen point to listen point and back, and frees the listen points that it
+ * has left.
+ */
 Test(cm_accept, handoff_again_and_again, .init = open_service, .fini = close_service)
 {
     it_conn_qual_t quals[3];
@@ -297,12 +307,14 @@ Test(cm_accept, handoff_again_and_again, .init = open_service, .fini = close_ser
     for (unsigned i = 0; i < 30; i++) {
         it_cn_est_identifier_t old = id;
 
-        /* Every fifth time to the point where it is already. */
+        /* Every fifth handoff goes to the listen point where the request already is. */
         CHECK_OK(it_handoff(&quals[i % 5 == 4 ? (i + 2) % 3 : i % 3], s.node.spigot, id));
         event = fx_next(evds[i % 5 == 4 ? (i + 2) % 3 : i % 3]);
         id = event.conn_req.cn_est_id;
         CHECK(id != old);
-        CHECK_EQ(s.port, event.conn_req.conn_qual.conn_qual.port); /* what the peer has called */
+        CHECK_EQ(
+            s.port,
+            event.conn_req.conn_qual.conn_qual.port); /* the port that the peer has connected to */
         CHECK(strcmp((const char *)event.conn_req.private_data, "round trip") == 0);
         CHECK_EQ(5, event.conn_req.rdma_read_ird);
         CHECK_STATUS(IT_ERR_INVALID_CN_EST_ID, it_reject(old, NULL, 0));
@@ -333,7 +345,7 @@ Test(cm_accept, peer_gives_up, .init = open_service, .fini = close_service)
     id = come(&peer, "");
     raw_close_with_reset(&peer);
     gone(id, s.ep);
-    /* An octet before our Reply breaks the rules of MPA. */
+    /* An octet before the Reply violates MPA. */
     id = come(&peer, "");
     CHECK(raw_send_part(&peer, "x", 1));
     gone(id, s.ep);
@@ -358,14 +370,14 @@ Test(cm_accept, no_room_in_the_evd, .init = open_service, .fini = close_service)
         raw_connect(&peers[i], qual.conn_qual.port);
         request2(&out, "");
         CHECK(raw_send(&peers[i], &out));
-        if (i == 0) { /* the first must be there before the second comes */
+        if (i == 0) { /* the first request must arrive before the second */
             s.port = port;
             CHECK_OK(it_reject(come(&peers[1], ""), NULL, 0));
             CHECK_EQ(RAW_OK, raw_receive_mpa(&peers[1], &reply));
             raw_close(&peers[1]);
         }
     }
-    /* No Reply: the consumer has rejected nothing. */
+    /* The peer gets no Reply, since the consumer has rejected nothing. */
     CHECK_EQ(RAW_RESET, raw_receive_mpa(&peers[1], &reply));
     CHECK_OK(it_reject(fx_next(evd).conn_req.cn_est_id, NULL, 0));
     raw_close(&peers[0]);
@@ -419,7 +431,7 @@ Test(cm_accept, ia_free_ends_everything)
     fx_fd_settle(before);
 }
 
-/* Queued, but not looked at yet: it counts as delivered. */
+/* A request that is queued but not dequeued counts as delivered. */
 Test(cm_accept, queued_requests_outlive_the_listener)
 {
     it_conn_qual_t qual = {.type = IT_IANA_PORT};
@@ -446,7 +458,7 @@ Test(cm_accept, queued_requests_outlive_the_listener)
     fx_node_close(&s.node);
 }
 
-/* No program has decided, so the initiator is told of no rejection. */
+/* No program has decided, so the initiator is not told of a rejection. */
 Test(cm_accept, ia_free_rejects_nothing)
 {
     struct raw_mpa_frame reply;
@@ -474,7 +486,9 @@ Test(cm_accept, disconnect_after_accept, .init = open_service, .fini = close_ser
     for (int i = 0; i < 20; i++) {
         CHECK_OK(it_ep_accept(s.ep, come(&peer, ""), NULL, 0));
         CHECK_OK(it_ep_disconnect(s.ep, NULL, 0));
-        /* Whether it was established before or not: the last word is the disconnect. */
+        /*
+         * The connection may have been established before or not. The last event is the disconnect.
+         */
         while (fx_next(s.node.conn_evd).event_number != IT_CM_MSG_CONN_DISCONNECT_EVENT)
             ;
         CHECK(raw_drain(&peer) != RAW_TIMEOUT);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Connection startup with everything at once: endpoints that connect and are disconnected, reset or
- * freed at any moment, a server that accepts, rejects, hands off or forgets, peers that die. What
- * must hold: one outcome per attempt, no event for a freed endpoint, nothing left at the end. A
- * plain program, so that it runs under ThreadSanitizer too.
+ * freed at any moment, a server that accepts, rejects, hands off or forgets requests, and peers
+ * that die. Checks that each attempt has one outcome, that a freed endpoint gets no event, and that
+ * nothing is left at the end. It is a plain program so that it can run under ThreadSanitizer.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -21,7 +21,7 @@
 struct server {
     struct fx_node node;
     uint16_t ports[2];
-    it_ep_handle_t eps[KEPT]; /* accepted with and not freed; server thread only */
+    it_ep_handle_t eps[KEPT]; /* endpoints that accepted and are not freed; server thread only */
     size_t ep_count;
     _Atomic bool stop;
 };
@@ -45,7 +45,7 @@ static void answer(struct server *server, it_cn_est_identifier_t id, uint32_t di
         ep = fx_ep(&server->node, NULL);
         status = it_ep_accept(ep, id, (const unsigned char *)"yes", 3);
         if (status != IT_SUCCESS || dice % 3 == 0) {
-            CHECK_OK(it_ep_free(ep)); /* some at once, the others when they end */
+            CHECK_OK(it_ep_free(ep)); /* some are freed at once, the others when they end */
         } else {
             CHECK(server->ep_count < KEPT);
             server->eps[server->ep_count++] = ep;
@@ -55,7 +55,10 @@ static void answer(struct server *server, it_cn_est_identifier_t id, uint32_t di
     CHECK(status == IT_SUCCESS || status == IT_ERR_INVALID_CN_EST_ID || status == IT_ERR_RESOURCES);
 }
 
-/* The event may be of one that was freed before it was read: its handle may name another now. */
+/*
+ * The event may belong to an endpoint that was freed before the event was read, and whose handle
+ * may now name another one.
+ */
 static void free_kept(struct server *server, it_ep_handle_t ep)
 {
     for (size_t i = 0; i < server->ep_count; i++) {
@@ -85,7 +88,7 @@ static void *serve(void *argument)
     return NULL;
 }
 
-/* Reads the outcome of an attempt; true: established. */
+/* Reads the outcome of an attempt. Returns true if it was established. */
 static bool outcome(const struct fx_node *node, it_ep_handle_t ep)
 {
     it_event_t event = fx_next(node->conn_evd);
@@ -103,7 +106,7 @@ static void attempt(const struct fx_node *node, it_ep_handle_t *ep, uint16_t por
     it_path_t path = fx_path(node);
     it_conn_qual_t qual = {.type = IT_IANA_PORT, .conn_qual.port = port};
 
-    path.timeout = 30000; /* for requests that are forgotten */
+    path.timeout = 30000; /* ends attempts whose requests are forgotten */
     CHECK_OK(it_ep_connect(*ep, &path, NULL, &qual, IT_CONNECT_FLAG_TWO_WAY, NULL, 0));
     if (dice % 5 == 0) {
         it_event_t event;
@@ -111,12 +114,12 @@ static void attempt(const struct fx_node *node, it_ep_handle_t *ep, uint16_t por
         (void)poll(NULL, 0, (int)(dice / 8 % 3));
         CHECK_OK(it_ep_free(*ep));
         while (it_evd_dequeue(node->conn_evd, &event) == IT_SUCCESS)
-            ; /* what was queued before the free */
+            ; /* drops events queued before the free */
         *ep = fx_ep(node, NULL);
         return;
     }
     if (dice % 5 == 1)
-        (void)it_ep_disconnect(*ep, NULL, 0); /* unless it has ended already */
+        (void)it_ep_disconnect(*ep, NULL, 0); /* fails if it has already ended */
     if (outcome(node, *ep)) {
         it_status_t status = it_ep_disconnect(*ep, NULL, 0);
         it_event_t event = fx_next(node->conn_evd);
@@ -153,7 +156,7 @@ static void *call(void *argument)
     return NULL;
 }
 
-/* Raw peers that send some of a Request and die. */
+/* Raw peers send a part of a Request and close. */
 static void *annoy(void *argument)
 {
     struct client *client = argument;

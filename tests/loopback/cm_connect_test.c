@@ -58,7 +58,7 @@ static void set_revision(it_ep_handle_t ep, uint32_t revision)
     CHECK_OK(itx_ep_set_mpa_params(ep, &mpa));
 }
 
-/* The peer takes the connection and the Request. */
+/* Lets the peer accept the connection and receive the Request. */
 static struct raw_mpa_frame take_request(void)
 {
     struct raw_mpa_frame frame;
@@ -164,7 +164,8 @@ Test(cm_connect, revision_1_on_the_wire, .init = open_attempt, .fini = close_att
 }
 
 /*
- * The peer has closed or reset without an octet: once more, on a new connection, with revision 1.
+ * The peer closes or resets without having sent an octet. The endpoint tries again on a new
+ * connection with revision 1.
  */
 Test(cm_connect, falls_back_to_revision_1)
 {
@@ -220,7 +221,7 @@ Test(cm_connect, reply_in_single_octets_with_an_fpdu_behind, .init = open_attemp
     raw_mpa2(&out, true, RAW_MPA_C | RAW_MPA_S, RAW_ENH_A | RAW_ENH_C | 8u << 16 | 8u);
     for (size_t i = 0; i + 1 < out.len; i++)
         CHECK(raw_send_part(&t.peer, out.data + i, 1));
-    /* The last octet of the Reply and the first FPDU in one piece. */
+    /* The last octet of the Reply and the first FPDU arrive together. */
     raw_untagged(&ulpdu, RAW_SEND, 0, 1, 0, "at once", 7, true, 0);
     raw_fpdu(&out, &ulpdu, true);
     CHECK(raw_send_part(&t.peer, out.data + 23, out.len - 23));
@@ -295,7 +296,7 @@ Test(cm_connect, malformed_replies, .init = open_attempt, .fini = close_attempt)
     static const char *const bad[] = {
         "4d504120494420526570204672616d65 50 03 0004 00080008", /* revision 3 */
         "4d504120494420526570204672616d65 50 00 0004 00080008", /* revision 0 */
-        "4d504120494420526570204672616d65 50 02 0000",          /* S without its word */
+        "4d504120494420526570204672616d65 50 02 0000",          /* S without the enhanced word */
         "4d504120494420526570204672616d65 50 02 0201 00",       /* 513 octets of private data */
         "4d504120494420526571204672616d65 50 02 0004 00080008", /* a Request */
     };
@@ -314,7 +315,7 @@ Test(cm_connect, malformed_replies, .init = open_attempt, .fini = close_attempt)
     }
 }
 
-/* A Reply that is well formed but cannot be lived with is answered by a Terminate. */
+/* A well-formed Reply with unacceptable parameters is answered with a Terminate. */
 static void terminated(bool markers, uint32_t word, const char *payload, it_conn_reject_code_t code)
 {
     RAW_BYTES(out);
@@ -346,13 +347,13 @@ TEST_ROW(cm_connect, no_rtr_in_common, terminated, false, RAW_ENH_A | RAW_ENH_B 
 TEST_ROW(cm_connect, terminate_with_a_marker, terminated, true,
          RAW_ENH_A | RAW_ENH_C | 8u << 16 | 100u, "2006", IT_CN_REJ_BAD_ORD);
 
-/* The Reply is cut after each of its octets. */
+/* Cuts the Reply after each of its octets. */
 static void cut(bool reset)
 {
     RAW_BYTES(out);
 
     open_attempt();
-    set_revision(t.ep, 1); /* so that an empty answer is final */
+    set_revision(t.ep, 1); /* so that there is no second attempt */
     raw_mpa(&out, true, RAW_MPA_C, 1, "bye", 3);
     for (size_t i = 0; i < out.len; i++) {
         CHECK_OK(connect_with(ANY_TIME_US, NULL, 0));
@@ -384,7 +385,10 @@ Test(cm_connect, silent_peer, .init = open_attempt, .fini = close_attempt)
     ends(&t.peer);
 }
 
-/* The first connection ends without a Reply; false: that was too late, there is no second one. */
+/*
+ * The first connection ends without a Reply. Returns false if that came too late for a second
+ * connection.
+ */
 static bool second_connection(uint64_t timeout_us)
 {
     struct raw_mpa_frame frame;
@@ -397,7 +401,7 @@ static bool second_connection(uint64_t timeout_us)
     return raw_accept_within(&t.peer, t.listener, 0);
 }
 
-/* The limit is that of the whole attempt: the second connection has what the first has left. */
+/* The time limit is for the whole attempt: the second connection gets the rest of it. */
 Test(cm_connect, time_is_not_given_twice, .init = open_attempt, .fini = close_attempt)
 {
     uint64_t timeout_us = 150000;
@@ -409,7 +413,7 @@ Test(cm_connect, time_is_not_given_twice, .init = open_attempt, .fini = close_at
     ends(&t.peer);
 }
 
-/* The peer's TCP does not answer: its queue of connections is full. */
+/* The peer's TCP does not answer because its accept queue is full. */
 Test(cm_connect, tcp_does_not_answer, .init = open_attempt, .fini = close_attempt)
 {
     struct raw_peer others[2];
@@ -504,7 +508,7 @@ Test(cm_connect, chosen_local_port)
     (void)take_request();
     CHECK_EQ(local, peer_port(&t.peer));
     raw_close_with_reset(&t.peer);
-    CHECK_EQ(1, take_request().revision); /* the second connection has the same port */
+    CHECK_EQ(1, take_request().revision); /* the second connection uses the same port */
     CHECK_EQ(local, peer_port(&t.peer));
     raw_close(&t.peer);
     rejected(IT_CN_REJ_OTHER);
@@ -522,7 +526,7 @@ Test(cm_connect, local_port_is_taken, .init = open_attempt, .fini = close_attemp
     fx_conn(t.node.conn_evd, t.ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
 }
 
-/* TCP lets a socket connect to itself; that is no peer. */
+/* TCP can connect a socket to itself. The library does not accept that as a peer. */
 Test(cm_connect, not_to_itself)
 {
     uint16_t port;
@@ -571,7 +575,9 @@ static void stream_options_are_kept(it_ep_handle_t ep)
                  itx_ep_set_stream_option(ep, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)));
 }
 
-/* Each end tells the same two addresses, those of the path, and the listener's port. */
+/*
+ * Checks that both ends report the same two addresses, those of the path, and the listener's port.
+ */
 static void addresses_agree(it_ep_handle_t active, it_ep_handle_t passive, const it_path_t *path,
                             const it_conn_qual_t *qual)
 {
@@ -598,7 +604,7 @@ static void addresses_agree(it_ep_handle_t active, it_ep_handle_t passive, const
     CHECK(memcmp(&a, &b, sizeof(a)) == 0);
 }
 
-/* A program may ask with any event, or with none. */
+/* A program may ask for private data with any event, or with none. */
 Test(cm_connect, no_private_data_in_other_events)
 {
     it_event_t event;
@@ -691,7 +697,7 @@ Test(cm_connect, both_ends_over_ipv6)
     pair_over(&path, IT_CONNECT_FLAG_TWO_WAY, IT_LISTEN_NO_FLAG, 3);
 }
 
-/* Either any-address does for a peer whose IPv4 address is in IPv6 form, on every kind of IA. */
+/* For a peer with an IPv4-mapped address either any-address works, on every kind of IA. */
 Test(cm_connect, ipv4_in_ipv6_form)
 {
     static const char *const names[] = {"uiwarp", "uiwarp:lo"};

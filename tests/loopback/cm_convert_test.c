@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Conversion of live TCP sockets in both roles against a raw peer, and streams that are handed
- * back.
+ * Conversion of live TCP sockets in both roles against a raw peer, and streams that the program
+ * gets back.
  */
 #include <criterion/criterion.h>
 
@@ -24,7 +24,7 @@ static struct {
     it_ep_handle_t ep;
     int sd; /* the program's socket */
     struct raw_peer peer;
-    struct raw_bytes startup; /* what the peer has to say */
+    struct raw_bytes startup; /* what the peer sends at startup */
 } t;
 
 static void open_stream(bool reply)
@@ -64,7 +64,7 @@ static void failed(it_conn_reject_code_t code)
     CHECK_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(t.ep));
 }
 
-/* The peer's first FPDU reaches a receive that was posted before. */
+/* The peer's first FPDU fills a receive that was posted before. */
 static void data_flows(void)
 {
     struct fx_buf buf = fx_buf_make(&t.node, 16);
@@ -98,7 +98,7 @@ static int option(int sd, int level, int name)
     return value;
 }
 
-/* The program's socket is a stream between the two programs again. */
+/* Checks that the program's socket is a plain stream again. */
 static void is_a_stream(void)
 {
     char text[8] = "";
@@ -183,10 +183,10 @@ Test(cm_convert, initiator_rejected, .fini = close_stream)
     CHECK(raw_send(&t.peer, &t.startup));
     event = fx_conn(t.node.conn_evd, t.ep, IT_CM_MSG_CONN_PEER_REJECT_EVENT);
     CHECK(memcmp(event.conn.private_data, "no\0", 3) == 0);
-    CHECK_EQ(RAW_EOF, raw_drain(&t.peer)); /* ended although the program's copy is open */
+    CHECK_EQ(RAW_EOF, raw_drain(&t.peer)); /* ended, although the program's copy is open */
 }
 
-/* No second try with revision 1: there is no new connection to try it on. */
+/* There is no second attempt with revision 1, since there is no new connection. */
 Test(cm_convert, initiator_left_alone, .fini = close_stream)
 {
     struct raw_mpa_frame request;
@@ -201,7 +201,7 @@ Test(cm_convert, initiator_left_alone, .fini = close_stream)
 
 Test(cm_convert, both_initiators, .fini = close_stream)
 {
-    open_stream(false); /* the peer sends a Request where we want a Reply */
+    open_stream(false); /* the peer sends a Request in place of a Reply */
     CHECK(raw_send(&t.peer, &t.startup));
     CHECK_OK(it_socket_convert(t.sd, t.ep, IT_SC_DEFAULT, NULL, 0));
     failed(IT_CN_REJ_BAD_CONN_PARMS);
@@ -246,7 +246,7 @@ Test(cm_convert, responder_private_data_both_ways, .fini = close_stream)
     open_stream(false);
     raw_reset(&t.startup);
     raw_mpa(&t.startup, false, 0, 1, "please", 6);
-    CHECK(raw_send(&t.peer, &t.startup)); /* waits already when the conversion begins */
+    CHECK(raw_send(&t.peer, &t.startup)); /* arrives before the conversion begins */
     CHECK_OK(itx_socket_convert(t.sd, t.ep, ITX_SC_RESPONDER, &params));
     CHECK_EQ(RAW_OK, raw_receive_mpa(&t.peer, &reply));
     CHECK_EQ(1, reply.revision);
@@ -258,7 +258,7 @@ Test(cm_convert, responder_private_data_both_ways, .fini = close_stream)
     data_flows();
 }
 
-/* The first octets of the Request were read by the program: each number of them, even all. */
+/* The program has read the first octets of the Request: any number of them, even all. */
 Test(cm_convert, early_data_of_the_request, .fini = close_stream)
 {
     open_stream(false);
@@ -282,7 +282,7 @@ Test(cm_convert, early_data_of_the_request, .fini = close_stream)
     }
 }
 
-/* Octets behind the Request are the beginning of the FPDU stream. */
+/* Octets behind the Request are the start of the FPDU stream. */
 Test(cm_convert, early_data_beyond_the_request, .fini = close_stream)
 {
     RAW_BYTES(ulpdu);
@@ -316,7 +316,7 @@ Test(cm_convert, early_data_beyond_the_request, .fini = close_stream)
     }
 }
 
-/* The last streaming message does not fit the socket at once. */
+/* The last streaming message does not fit into the socket at once. */
 Test(cm_convert, long_message, .fini = close_stream)
 {
     static unsigned char message[65536];
@@ -334,7 +334,7 @@ Test(cm_convert, long_message, .fini = close_stream)
         filled += (size_t)sent;
     CHECK(errno == EAGAIN);
     CHECK_OK(it_socket_convert(t.sd, t.ep, IT_SC_DEFAULT, message, sizeof(message)));
-    memset(message, 0, sizeof(message)); /* the library has a copy */
+    memset(message, 0, sizeof(message)); /* the library has its own copy */
     while (filled > 0) {
         size_t part = filled < sizeof(got) ? filled : sizeof(got);
 
@@ -374,7 +374,7 @@ Test(cm_convert, handed_back_after_silence)
         CHECK(linger.l_onoff == 1 && linger.l_linger == 7);
         CHECK_EQ(mode, fcntl(t.sd, F_GETFL) & O_NONBLOCK);
         is_a_stream();
-        /* And it can be converted once more. */
+        /* The socket can be converted again. */
         CHECK_OK(it_ep_reset(t.ep));
         params.timeout_us = 0;
         CHECK_OK(itx_socket_convert(t.sd, t.ep, ITX_SC_RESPONDER, &params));
@@ -384,7 +384,7 @@ Test(cm_convert, handed_back_after_silence)
     }
 }
 
-/* An initiator whose Request never left: the socket was full all the time. */
+/* The initiator's Request has never left, since the socket was full all the time. */
 Test(cm_convert, handed_back_unsent, .fini = close_stream)
 {
     static unsigned char octets[1 << 16];
@@ -416,11 +416,11 @@ Test(cm_convert, handed_back_with_the_peers_fin, .fini = close_stream)
     raw_finish(&t.peer);
     failed(IT_CN_REJ_OTHER);
     CHECK_EQ(0, recv(t.sd, &octet, 1, 0));
-    CHECK_EQ(5, send(t.sd, "plain", 5, MSG_NOSIGNAL)); /* the other direction still lives */
+    CHECK_EQ(5, send(t.sd, "plain", 5, MSG_NOSIGNAL)); /* the other direction still works */
     takes_message("plain");
 }
 
-/* After the first octet of MPA there is no way back. */
+/* After the first octet of MPA the program cannot get the stream back. */
 Test(cm_convert, cut_after_each_octet, .fini = close_stream)
 {
     struct itx_convert_params params = {.size = sizeof(params)};
@@ -466,7 +466,7 @@ Test(cm_convert, disconnect_while_pending)
         CHECK_OK(it_socket_convert(t.sd, t.ep, i ? ITX_SC_INITIATOR : ITX_SC_RESPONDER, NULL, 0));
         CHECK_OK(it_ep_disconnect(t.ep, NULL, 0));
         fx_conn(t.node.conn_evd, t.ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-        CHECK_EQ(RAW_EOF, raw_drain(&t.peer)); /* ended although the program's copy is open */
+        CHECK_EQ(RAW_EOF, raw_drain(&t.peer)); /* ended, although the program's copy is open */
         close_stream();
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A child of the process has copies of all descriptors. They keep no port and no connection alive:
- * what the parent frees or disconnects ends for the peer, though the child lives on.
+ * when the parent frees or disconnects, the peer sees the end although the child still runs.
  */
 #include <criterion/criterion.h>
 
@@ -23,7 +23,7 @@
 
 struct child {
     pid_t pid;
-    int leash; /* closed: it ends */
+    int leash; /* closing it ends the child */
 };
 
 static struct child child_start(void)
@@ -49,7 +49,7 @@ static void child_end(const struct child *child)
 {
     int status = -1;
 
-    CHECK_EQ(0, waitpid(child->pid, &status, WNOHANG)); /* it has lived up to now */
+    CHECK_EQ(0, waitpid(child->pid, &status, WNOHANG)); /* the child is still running */
     (void)close(child->leash);
     CHECK_EQ(child->pid, waitpid(child->pid, &status, 0));
     CHECK_EQ(0, status);
@@ -88,7 +88,7 @@ static void request(struct raw_bytes *out)
     raw_mpa2(out, false, RAW_MPA_C | RAW_MPA_S, RAW_ENH_A | RAW_ENH_C | RAW_ENH_D | 8u << 16 | 8u);
 }
 
-/* A peer that asks for a connection; it is up to the caller what becomes of it. */
+/* Connects a peer and sends its Request. Returns the identifier. */
 static it_cn_est_identifier_t come(uint16_t port, struct raw_peer *peer)
 {
     RAW_BYTES(out);
@@ -105,8 +105,7 @@ static it_cn_est_identifier_t come(uint16_t port, struct raw_peer *peer)
  */
 
 /*
- * Where the library picks the port nothing at all is left of it; a chosen one can be listened on
- * again.
+ * No descriptor keeps a port that the library has picked. A chosen port can be listened on again.
  */
 Test(cm_fork, listen_free, .init = node_init, .fini = node_fini)
 {
@@ -127,8 +126,8 @@ Test(cm_fork, listen_free, .init = node_init, .fini = node_fini)
 }
 
 /*
- * With everything in it that a peer may hold: a silent stream, half a Request, one nobody has
- * decided on.
+ * The IA has everything that a peer may hold: a silent stream, half a Request, an undecided
+ * request.
  */
 Test(cm_fork, ia_free)
 {
@@ -250,7 +249,7 @@ Test(cm_fork, connected_endpoints)
     }
 }
 
-/* Nobody has answered its Request yet. */
+/* The peer has not answered the Request yet. */
 Test(cm_fork, endpoints_that_connect)
 {
     for (enum let_go how = DISCONNECT; how < LET_GO; how++) {
@@ -275,7 +274,7 @@ Test(cm_fork, endpoints_that_connect)
     }
 }
 
-/* The program's own descriptor ends with it as well. */
+/* The program's own descriptor ends with the endpoint. */
 Test(cm_fork, converted_endpoints)
 {
     for (enum let_go how = DISCONNECT; how < LET_GO; how++) {
@@ -303,7 +302,7 @@ Test(cm_fork, converted_endpoints)
     }
 }
 
-/* A stream that is being closed while the peer keeps its end, when the IA goes. */
+/* When the IA is freed, a stream is being closed whose peer keeps its end open. */
 Test(cm_fork, streams_that_are_being_closed)
 {
     struct raw_mpa_frame reply;
@@ -322,7 +321,7 @@ Test(cm_fork, streams_that_are_being_closed)
     CHECK_EQ(RAW_EOF, raw_drain(&peer));
     child = child_start();
     fx_node_close(&node);
-    /* Neither end is half open any more: what is sent now meets a closed stream. */
+    /* Neither end is half open any more: an octet that is sent now meets a closed stream. */
     CHECK(raw_send_part(&peer, "x", 1));
     CHECK(raw_drain(&peer) != RAW_TIMEOUT);
     raw_close(&peer);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Peers that never finish, or send nonsense, to a listen point: each loses its own stream only. */
+/* Peers that never finish, or send nonsense, to a listen point. Each loses only its own stream. */
 #include <criterion/criterion.h>
 
 #include <errno.h>
@@ -45,7 +45,7 @@ static void request(struct raw_bytes *out)
     raw_mpa2(out, false, RAW_MPA_C | RAW_MPA_S, RAW_ENH_A | RAW_ENH_C | RAW_ENH_D | 8u << 16 | 8u);
 }
 
-/* A well behaved peer is served all the time. */
+/* Checks that a well-behaved peer is served. */
 static void still_serves(void)
 {
     RAW_BYTES(out);
@@ -80,8 +80,8 @@ static void is_closed(struct raw_peer *peer)
 }
 
 /*
- * Nothing is to be delivered to it, so it is not waited for: lingering, which would begin with a
- * FIN, would take a descriptor for each that stays.
+ * The library has nothing to deliver to this peer, so it resets the stream. Lingering would begin
+ * with a FIN and would take a descriptor for each peer that stays.
  */
 static void is_reset(struct raw_peer *peer)
 {
@@ -100,7 +100,7 @@ Test(cm_hostile, every_octet_of_the_key_counts, .init = open_service, .fini = cl
         request(&out);
         out.data[i] ^= 1;
         raw_connect(&peer, s.port);
-        /* A wrong key is noticed before the frame is complete. */
+        /* A wrong key is refused before the frame is complete. */
         CHECK(raw_send_part(&peer, out.data, i + 1));
         is_reset(&peer);
     }
@@ -112,8 +112,8 @@ Test(cm_hostile, malformed_requests, .init = open_service, .fini = close_service
         "4d504120494420526571204672616d65 40 00 0000",          /* revision 0 */
         "4d504120494420526571204672616d65 40 03 0000",          /* revision 3 */
         "4d504120494420526571204672616d65 40 ff 0000",          /* revision 255 */
-        "4d504120494420526571204672616d65 50 02 0000",          /* S without its word */
-        "4d504120494420526571204672616d65 50 02 0003 000000",   /* not all of it */
+        "4d504120494420526571204672616d65 50 02 0000",          /* S without the enhanced word */
+        "4d504120494420526571204672616d65 50 02 0003 000000",   /* incomplete */
         "4d504120494420526571204672616d65 40 01 0201 00",       /* 513 octets of private data */
         "4d504120494420526571204672616d65 40 01 ffff 00",       /* 65535 */
         "4d504120494420526570204672616d65 40 01 0000",          /* a Reply */
@@ -134,7 +134,7 @@ Test(cm_hostile, malformed_requests, .init = open_service, .fini = close_service
     }
 }
 
-/* Told to the consumer, as the Request is complete, but there is nothing to accept. */
+/* The Request is complete, so the consumer gets it, but it cannot be accepted. */
 Test(cm_hostile, octets_behind_the_request, .init = open_service, .fini = close_service)
 {
     RAW_BYTES(out);
@@ -190,7 +190,7 @@ Test(cm_hostile, request_in_single_octets, .init = open_service, .fini = close_s
     raw_close(&peer);
 }
 
-/* Ten seconds for the whole Request, however busy the peer seems. */
+/* A peer has ten seconds for the whole Request, even if it sends all the time. */
 Test(cm_hostile, silent_and_slow_peers)
 {
     uint64_t start = fx_now_us();
@@ -212,7 +212,7 @@ Test(cm_hostile, silent_and_slow_peers)
     }
     CHECK(fx_now_us() - start >= 9900000);
     is_reset(&silent);
-    is_closed(&slow); /* the reset may have met its last octet */
+    is_closed(&slow); /* the reset may have met the last octet */
     close_service();
 }
 
@@ -229,7 +229,10 @@ static bool set_descriptor_limit(rlim_t wanted)
     return setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
-/* One more than may wait for the consumer: closed without a Reply, which would be its word. */
+/*
+ * One request more than may wait for the consumer is closed without a Reply, since a Reply would be
+ * the consumer's decision.
+ */
 Test(cm_hostile, undecided_requests_are_bounded)
 {
     static struct raw_peer peers[UNDECIDED_MAX + 1];
@@ -255,16 +258,18 @@ Test(cm_hostile, undecided_requests_are_bounded)
     CHECK_EQ(1, counters().half_open_refused);
     for (size_t i = 0; i <= UNDECIDED_MAX; i++)
         raw_close(&peers[i]);
-    fx_fd_settle(s.descriptors + 2); /* the sockets of the second listen point at most */
+    fx_fd_settle(s.descriptors + 2); /* at most the second listen point's sockets */
     CHECK_OK(it_listen_free(listener));
     close_service();
 }
 
-/* A peer that comes with its Request while there is no descriptor left to accept it with. */
+/*
+ * A peer that connects and sends its Request while there is no free descriptor to accept it with.
+ */
 struct starved {
     struct raw_peer peer;
-    struct rlimit limit; /* before */
-    int next;            /* the first that accept(2) gets afterwards */
+    struct rlimit limit; /* the limit before */
+    int next;            /* the first descriptor that accept(2) returns afterwards */
 };
 
 static void starve(struct starved *starved)
@@ -292,7 +297,7 @@ static void relieve(const struct starved *starved)
     CHECK(setrlimit(RLIMIT_NOFILE, &starved->limit) == 0);
 }
 
-/* Who says nothing has to go when another comes and descriptors have run out. */
+/* A silent peer is closed when another one connects and there is no free descriptor. */
 Test(cm_hostile, silent_peers_make_room)
 {
     struct fx_patience patience = fx_patience_start("the silent peers");
@@ -317,10 +322,10 @@ Test(cm_hostile, silent_peers_make_room)
     close_service();
 }
 
-/* The descriptor that epoll refuses; -1: none. */
+/* The descriptor that epoll refuses, or -1. */
 static _Atomic int refused_fd = -1;
 
-/* In front of the C library's: libevent calls this one. */
+/* Replaces epoll_ctl of the C library, which libevent calls. */
 int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)
 {
     if (operation == EPOLL_CTL_ADD && fd == refused_fd) {
@@ -331,13 +336,13 @@ int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)
     return (int)syscall(SYS_epoll_ctl, epoll, operation, fd, event);
 }
 
-/* The stream of a request that the consumer knows of already cannot be watched. */
+/* The consumer already has the request when its stream cannot be watched. */
 Test(cm_hostile, no_watch_of_an_announced_request, .init = open_service, .fini = close_service)
 {
     it_cn_est_identifier_t id;
     struct starved starved;
 
-    starve(&starved); /* so that stream and Request are found together */
+    starve(&starved); /* makes stream and Request arrive together */
     refused_fd = starved.next;
     relieve(&starved);
     id = fx_request(&s.node, NULL);
@@ -346,7 +351,7 @@ Test(cm_hostile, no_watch_of_an_announced_request, .init = open_service, .fini =
     CHECK_STATUS(IT_ERR_INVALID_CN_EST_ID, it_reject(id, NULL, 0));
 }
 
-/* Without a free descriptor accept(2) fails: the listener pauses and goes on later. */
+/* Without a free descriptor accept(2) fails. The listener pauses and continues later. */
 Test(cm_hostile, no_descriptor_left, .init = open_service, .fini = close_service)
 {
     struct raw_mpa_frame reply;

@@ -135,7 +135,7 @@ static size_t paths(it_ia_handle_t ia, const it_net_addr_t *to, it_path_t *path)
 
 Test(cm_interface, paths)
 {
-    it_net_addr_t own = ipv4(INADDR_LOOPBACK + 1); /* all of 127/8 is ours */
+    it_net_addr_t own = ipv4(INADDR_LOOPBACK + 1); /* all of 127/8 belongs to this host */
     it_net_addr_t mapped = {.addr_type = IT_IPV6};
     it_net_addr_t none[] = {
         ipv4(INADDR_ANY), ipv4(INADDR_BROADCAST), ipv4(0xe0000001u), {.addr_type = IT_IPV6}};
@@ -166,7 +166,7 @@ Test(cm_interface, paths)
     CHECK_OK(it_ia_free(ia));
 }
 
-/* An address of this host that is not one of the loopback device. */
+/* Finds an address of this host that is not on the loopback device. */
 static bool other_address(it_net_addr_t *address)
 {
     it_ia_info_t *info;
@@ -184,7 +184,10 @@ static bool other_address(it_net_addr_t *address)
     return found;
 }
 
-/* Listed by it_ia_query, so it has to work: the scope is found among the host's addresses. */
+/*
+ * it_ia_query lists this address, so it must work. The scope ID is found among the host's
+ * addresses.
+ */
 Test(cm_interface, own_link_local_address, .init = node_init, .fini = node_fini)
 {
     it_conn_qual_t qual = {.type = IT_IANA_PORT};
@@ -216,7 +219,7 @@ Test(cm_interface, own_link_local_address, .init = node_init, .fini = node_fini)
     fx_ep_wait_state(passive, IT_EP_STATE_CONNECTED);
 }
 
-/* What cannot be found out for want of descriptors is not a wrong argument. */
+/* A lookup that fails without descriptors is not reported as a wrong argument. */
 Test(cm_interface, no_descriptor_left)
 {
     it_net_addr_t own = ipv4(INADDR_LOOPBACK);
@@ -239,7 +242,7 @@ Test(cm_interface, no_descriptor_left)
     raw_socket_pair(&peer, &sd);
     CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
     low = limit;
-    low.rlim_cur = 3; /* those that are open stay */
+    low.rlim_cur = 3; /* open descriptors stay open */
     CHECK(setrlimit(RLIMIT_NOFILE, &low) == 0);
     CHECK_STATUS(IT_ERR_RESOURCES, it_get_pathinfo(node.ia, 1, &own, &count, &total, &none));
     CHECK_STATUS(IT_ERR_RESOURCES,
@@ -260,7 +263,10 @@ Test(cm_interface, no_descriptor_left)
     fx_node_close(&node);
 }
 
-/* The kernel reaches an own address over the loopback device, but not from a loopback address. */
+/*
+ * The kernel reaches the host's own addresses over the loopback device, but not from a loopback
+ * address.
+ */
 Test(cm_interface, bound_to_loopback_no_way_out)
 {
     it_net_addr_t other;
@@ -314,7 +320,7 @@ static void listens_on_both(const char *name, bool elsewhere)
 TEST_ROW(cm_interface, listens_on_all_addresses, listens_on_both, "uiwarp", true);
 TEST_ROW(cm_interface, listens_on_one_interface, listens_on_both, "uiwarp:lo", false);
 
-/* Peers of either family are told by their own kind of address. */
+/* Peers of either family are reported with an address of their own family. */
 Test(cm_interface, source_addresses, .init = node_init, .fini = node_fini)
 {
     RAW_BYTES(out);
@@ -340,7 +346,7 @@ Test(cm_interface, source_addresses, .init = node_init, .fini = node_fini)
     raw_close(&peer);
 }
 
-/* A socket is converted by an IA that owns its address, and by no other. */
+/* Only an IA that owns the socket's address converts the socket. */
 Test(cm_interface, conversion_needs_the_address)
 {
     it_net_addr_t other;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Ports of listen points: free again at once. */
+/* Ports of listen points, which are free again at once. */
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <unistd.h>
 
 #include "support/fixture_node.h"
 
-/* When the listen point is freed. */
+/* The port is free when the listen point is freed. */
 Test(cm_listen, freed, .init = node_init, .fini = node_fini)
 {
     it_listen_handle_t listener;
@@ -24,8 +24,9 @@ Test(cm_listen, freed, .init = node_init, .fini = node_fini)
 }
 
 /*
- * What the library chooses is of the type that the program has put there, if one can listen on it,
- * and can be connected to; an EP that comes in tells its own port too.
+ * Listens with a qualifier of the given type. The library chooses a port with the type that one can
+ * listen on, and endpoints can connect to it. A request of type IT_IANA_LR_PORT also names the
+ * connecting EP's port.
  */
 static void chosen(it_conn_qual_type_t given, it_conn_qual_type_t type)
 {
@@ -71,7 +72,7 @@ Test(cm_listen, the_type_of_a_chosen_qualifier)
     chosen((it_conn_qual_type_t)77, IT_IANA_PORT);
 }
 
-/* Connections that have ended do not keep their port: a server can be started again at once. */
+/* Ended connections do not keep their port: a server can be restarted at once. */
 Test(cm_listen, after_connections)
 {
     struct fx_node a;
@@ -92,7 +93,7 @@ Test(cm_listen, after_connections)
         CHECK_OK(it_ep_accept(b_ep, fx_request(&b, NULL), NULL, 0));
         fx_conn(a.conn_evd, a_ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
         fx_conn(b.conn_evd, b_ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
-        /* The server ends it, so that the time-wait is on its side. */
+        /* The server ends the connection, so that the time-wait is on its side. */
         CHECK_OK(it_ep_disconnect(b_ep, NULL, 0));
         fx_conn(b.conn_evd, b_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
         fx_conn(a.conn_evd, a_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
@@ -106,9 +107,7 @@ Test(cm_listen, after_connections)
     fx_node_close(&b);
 }
 
-/*
- * Spigot 0 is the only one, wherever a program names a Spigot, and what it is told is its number.
- */
+/* Spigot 0 is the only one in every call that takes a Spigot, and all reports name it. */
 Test(cm_listen, only_spigot)
 {
     struct fx_node a;
@@ -156,7 +155,7 @@ static struct sockaddr_in local(uint32_t last, uint16_t port)
 
 static it_listen_handle_t listen_at(uint32_t last, it_conn_qual_t *qual)
 {
-    struct sockaddr_in address = local(last, htons(1)); /* whose port is not looked at */
+    struct sockaddr_in address = local(last, htons(1)); /* the port is ignored */
     it_listen_flags_t flags = qual->conn_qual.port ? IT_LISTEN_CONN_QUAL_INPUT : IT_LISTEN_NO_FLAG;
     it_listen_handle_t listener = NULL;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* itx_mpa_params.patience_us: a host that refuses TCP connections for a while. */
+/* itx_mpa_params.patience_us: the peer's host refuses TCP connections for a while. */
 #include <criterion/criterion.h>
 
 #include <unistd.h>
@@ -57,7 +57,9 @@ static void refused(it_conn_reject_code_t code)
     fx_done(t.near.recv_evd, t.ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, IT_DTO_ERR_FLUSHED);
 }
 
-/* The first try has been refused when it_ep_connect returns. The receive of before serves. */
+/*
+ * The first attempt has been refused when it_ep_connect returns. The receive posted before is used.
+ */
 Test(cm_patience, listens_later, .init = open_nodes, .fini = close_nodes)
 {
     it_conn_qual_t qual = {.type = IT_IANA_PORT, .conn_qual.port = t.port};
@@ -107,7 +109,7 @@ Test(cm_patience, given_up, .init = open_nodes, .fini = close_nodes)
     CHECK_EQ(IT_EP_STATE_UNCONNECTED, fx_ep_state(t.ep));
 }
 
-/* The IA goes in the middle of it. */
+/* The IA is freed while the endpoint keeps trying. */
 Test(cm_patience, closed, .init = open_nodes, .fini = close_nodes)
 {
     struct fx_node node = t.near;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Private data of accept and reject, as much as there may be. */
+/* Private data of accept and reject, up to the maximum. */
 #include <criterion/criterion.h>
 #include <string.h>
 

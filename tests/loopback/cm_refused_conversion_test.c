@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A socket whose conversion is refused is as it was. */
+/* A socket whose conversion is refused is unchanged. */
 #include <criterion/criterion.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -66,7 +66,7 @@ Test(cm_refused_conversion, leaves_the_stream_alone, .init = node_init, .fini = 
     EXPECT_STATUS(IT_ERR_INVALID_PDATA_LENGTH,
                   itx_socket_convert(fd, ep, IT_SC_NO_REQ_REP, &params));
     EXPECT_EQ(IT_EP_STATE_UNCONNECTED, fx_ep_state(ep));
-    /* The stream is as it was: octets go both ways, and nothing has been sent. */
+    /* The stream is unchanged: octets flow both ways, and nothing else was sent. */
     CHECK(raw_send_part(&peer, "ab", 2));
     CHECK(send(fd, "cd", 2, 0) == 2);
     {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* An endpoint used again and again, in every role, and a local port used again. */
+/* An endpoint that is used again and again, in every role, and a local port that is used again. */
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 /* ---- The same endpoint ---------------------------------------------------------------------- */
 
 struct user {
-    struct fx_pair pair; /* a_ep is the one that is used again */
+    struct fx_pair pair; /* a_ep is the endpoint that is used again */
     struct fx_buf out;
     struct fx_buf in;
     unsigned round;
@@ -30,7 +30,7 @@ static void user_close(struct user *user)
     fx_pair_close(&user->pair);
 }
 
-/* Both ends are NONOPERATIONAL. */
+/* Resets both ends, which are NONOPERATIONAL. */
 static void reset_both(struct user *user)
 {
     CHECK_OK(it_ep_reset(user->pair.a_ep));
@@ -46,7 +46,7 @@ static void disconnect(struct user *user, bool by_us)
     fx_conn(user->pair.b.conn_evd, user->pair.b_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
 }
 
-/* Everything that moves data, in both directions. */
+/* Moves data with every operation, in both directions. */
 static void exchange(struct user *user)
 {
     struct fx_pair *pair = &user->pair;
@@ -179,7 +179,7 @@ Test(cm_reuse, after_attempts_that_failed)
     disconnect(&user, true);
     reset_both(&user);
     for (unsigned i = 0; i < 3 * sizeof(attempts) / sizeof(*attempts); i++) {
-        /* A receive of the attempt is flushed with it, and no other one. */
+        /* A receive posted for the attempt is flushed with it. */
         CHECK_OK(it_post_recv(user.pair.a_ep, NULL, 0, i, FX_SIGNAL));
         attempts[i % (sizeof(attempts) / sizeof(*attempts))](&user);
         fx_done(user.pair.a.recv_evd, user.pair.a_ep, IT_DTO_RC_RECV_CMPL_EVENT, i,
@@ -193,7 +193,7 @@ Test(cm_reuse, after_attempts_that_failed)
     user_close(&user);
 }
 
-/* What was queued before the reset stays, and its slots come back when it is dequeued. */
+/* Completions queued before the reset stay. Dequeuing them releases their slots. */
 Test(cm_reuse, completions_of_the_last_connection_stay)
 {
     it_ep_attributes_t attr = fx_ep_attr();
@@ -254,7 +254,10 @@ static it_status_t connect_from(const struct fx_node *node, it_ep_handle_t ep, u
     return it_ep_connect(ep, &path, NULL, &qual, IT_CONNECT_FLAG_TWO_WAY, NULL, 0);
 }
 
-/* Kernels let a pair go after some time, a second at the most: until then the attempt fails. */
+/*
+ * Connects until the kernel gives the pair of addresses away, which takes at most a second. Until
+ * then attempts fail.
+ */
 static it_cn_est_identifier_t insist(const struct fx_node *a, it_ep_handle_t ep, uint16_t local,
                                      const struct fx_node *b, uint16_t remote)
 {
@@ -273,7 +276,7 @@ static it_cn_est_identifier_t insist(const struct fx_node *a, it_ep_handle_t ep,
     return event.conn_req.cn_est_id;
 }
 
-/* From a port that is free. Somebody may be faster to take it: then from another one. */
+/* Connects from a free port. If another process takes the port first, tries another one. */
 static uint16_t connect_from_any(const struct fx_node *node, it_ep_handle_t ep, uint16_t remote)
 {
     struct fx_patience patience = fx_patience_start("a free port");
@@ -290,8 +293,9 @@ static uint16_t connect_from_any(const struct fx_node *node, it_ep_handle_t ep, 
 }
 
 /*
- * The side that ends a TCP connection first keeps its pair of addresses for a while. Without
- * IT_EP_REUSEADDR an endpoint does not get it, and is told why; with it the connection is made.
+ * The side that ends a TCP connection first keeps the pair of addresses in time-wait. Without
+ * IT_EP_REUSEADDR an endpoint does not get the pair and is told why. With it the connection is
+ * made.
  */
 Test(cm_reuse, a_port_in_time_wait)
 {
@@ -321,14 +325,14 @@ Test(cm_reuse, a_port_in_time_wait)
     fx_conn(b.conn_evd, server, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     CHECK_OK(it_ep_reset(plain));
     CHECK_OK(it_ep_reset(server));
-    /* Still being closed, then in time-wait. */
+    /* The connection is still being closed, then it is in time-wait. */
     while (status == IT_ERR_CONN_QUAL_BUSY) {
         fx_patience_check(&patience);
         status = connect_from(&a, plain, local, port);
     }
     CHECK_STATUS(IT_ERR_EP_TIMEWAIT, status);
     CHECK_EQ(IT_EP_STATE_UNCONNECTED, fx_ep_state(plain));
-    /* To another place the port is taken, not in time-wait. */
+    /* For another destination the port is in use, not in time-wait. */
     CHECK_STATUS(IT_ERR_CONN_QUAL_BUSY, connect_from(&a, plain, local, htons(1)));
     CHECK_OK(it_ep_accept(server, insist(&a, eager, local, &b, port), NULL, 0));
     fx_conn(a.conn_evd, eager, IT_CM_MSG_CONN_ESTABLISHED_EVENT);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* itx_socket_request: a stream of the program's own becomes a connection request. */
+/* itx_socket_request: a stream of the program becomes a connection request. */
 #include <criterion/criterion.h>
 
 #include <poll.h>
@@ -42,7 +42,7 @@ static void close_door(void)
     fx_node_close(&s.node);
 }
 
-/* Takes the next stream in, and hands it over. */
+/* Accepts the next stream and passes it to the library. */
 static void hand_over(void)
 {
     int fd = accept(s.door, NULL, NULL);
@@ -81,7 +81,7 @@ static void check_reply(struct raw_peer *peer, unsigned flags, const char *data)
     CHECK(memcmp(reply.pd + 4, data, strlen(data)) == 0);
 }
 
-/* The Request is in the socket before the library has it, or comes in two parts around that. */
+/* All of the Request, or its first part, is in the socket before the library gets it. */
 Test(cm_socket_request, accept, .init = open_door, .fini = close_door)
 {
     for (size_t early = 0; early < 2; early++) {
@@ -125,7 +125,7 @@ Test(cm_socket_request, reject, .init = open_door, .fini = close_door)
     raw_close(&peer);
 }
 
-/* An endpoint of the library connects to the program's port, and data flow. */
+/* An endpoint of the library connects to the program's port, and data flows. */
 Test(cm_socket_request, endpoint, .init = open_door, .fini = close_door)
 {
     struct fx_node other;
@@ -152,7 +152,7 @@ Test(cm_socket_request, endpoint, .init = open_door, .fini = close_door)
     fx_node_close(&other);
 }
 
-/* The program may have asked to be woken for whole headers only, and to close with a reset. */
+/* The program may have set the socket to wake only for whole headers and to close with a reset. */
 Test(cm_socket_request, options, .init = open_door, .fini = close_door)
 {
     struct linger hard = {.l_onoff = 1, .l_linger = 0};
@@ -177,7 +177,10 @@ Test(cm_socket_request, options, .init = open_door, .fini = close_door)
     raw_close(&peer);
 }
 
-/* What is no Request, and a listen point that goes: the peer is reset, and that is all. */
+/*
+ * After octets that are no Request, or the end of the listen point, the peer is reset and nothing
+ * else happens.
+ */
 Test(cm_socket_request, nothing_comes_of_it, .init = open_door, .fini = close_door)
 {
     it_conn_qual_t qual = {.type = IT_IANA_PORT};
@@ -201,7 +204,10 @@ Test(cm_socket_request, nothing_comes_of_it, .init = open_door, .fini = close_do
                               &qual, &s.listener));
 }
 
-/* A listen point with a port takes streams of the program, too: its qualifier is its own. */
+/*
+ * A listen point with a port takes streams of the program, too. The request names the listen
+ * point's qualifier.
+ */
 Test(cm_socket_request, listen_point_with_a_port, .init = open_door, .fini = close_door)
 {
     RAW_BYTES(out);

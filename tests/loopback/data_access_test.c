@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Access to memory that is not allowed, between two endpoints of ours: what the requester, the
- * target and the memory see.
+ * Forbidden access to memory between two endpoints of this library: what the requester, the target
+ * and the memory see.
  */
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static bool aff_is(it_evd_handle_t evd, it_ep_handle_t ep, it_event_type_t numbe
     return event.event_number == number && event.aff_async.cause.ep == ep;
 }
 
-/* Both sides broken, once, the memory untouched. */
+/* Checks that both sides break once and that the memory is unchanged. */
 static void both_broken(void)
 {
     fx_conn(bed.pair.a.conn_evd, bed.pair.a_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
@@ -56,7 +56,7 @@ static void reconnect(void)
     fx_pair_ping(&bed.pair);
 }
 
-/* A Read that the peer refuses, followed by requests and receives that are flushed. */
+/* Posts a Read that the peer refuses, then requests and receives that are flushed. */
 static void refused_read(it_rdma_addr_t address, it_rmr_context_t key, size_t length)
 {
     it_lmr_triplet_t segment = fx_seg(&bed.local, 0, length);
@@ -76,7 +76,7 @@ static void refused_read(it_rdma_addr_t address, it_rmr_context_t key, size_t le
     reconnect();
 }
 
-/* A Write that the peer refuses; here it may have completed well before that. */
+/* Posts a Write that the peer refuses. At this side the Write may have completed before that. */
 static void refused_write(it_rdma_addr_t address, it_rmr_context_t key, size_t length)
 {
     it_lmr_triplet_t segment = fx_seg(&bed.local, 0, length);
@@ -131,7 +131,7 @@ Test(data_access, wrong_keys, .init = bed_open, .fini = bed_close)
 
 enum wide {
     WIDE_WRITE,
-    WIDE_WRITE_QUIET, /* reported all the same */
+    WIDE_WRITE_QUIET, /* reported although it is unsignalled */
     WIDE_WRITE_IMM,
     WIDE_READ,
     WIDE_FETCH_ADD,
@@ -178,7 +178,7 @@ static it_event_type_t post_wide(enum wide kind, it_rmr_context_t key)
     CHECK_FAIL("no such request");
 }
 
-/* In its turn: what was posted before is done, what comes behind is flushed. */
+/* Requests posted before complete, the refused one fails in its turn, later ones are flushed. */
 static void refused_wide(enum wide kind, it_rmr_context_t key)
 {
     it_ep_handle_t a = bed.pair.a_ep;
@@ -213,7 +213,7 @@ Test(data_access, wide_keys, .init = bed_open, .fini = bed_close)
     refused_wide(WIDE_WRITE, UINT64_MAX);
 }
 
-/* A large one goes another way than one of a single FPDU. */
+/* A large Write takes another path than one of a single FPDU. */
 Test(data_access, wide_key_of_a_large_write, .init = bed_open, .fini = bed_close)
 {
     const size_t size = 262144;
@@ -230,7 +230,7 @@ Test(data_access, wide_key_of_a_large_write, .init = bed_open, .fini = bed_close
     CHECK(fx_is_byte(to.data, size, 0));
 }
 
-/* As with all other keys, where there is nothing to move. */
+/* Without octets to move the key is not checked, as with other keys. */
 Test(data_access, wide_keys_without_length, .init = bed_open, .fini = bed_close)
 {
     it_lmr_triplet_t segment = fx_seg(&bed.local, 0, 0);
@@ -258,7 +258,7 @@ Test(data_access, freed_key, .init = bed_open, .fini = bed_close)
     }
 }
 
-/* Regions by right, and how a Write and a Read to each of them end. */
+/* Regions with each set of rights, and the outcome of a Write and a Read to each of them. */
 Test(data_access, rights, .init = bed_open, .fini = bed_close)
 {
     static const it_mem_priv_t rights[] = {
@@ -307,7 +307,7 @@ Test(data_access, another_protection_zone, .init = bed_open, .fini = bed_close)
     CHECK_OK(it_pz_free(pz));
 }
 
-/* An endpoint that lets peers neither read nor write, whatever the regions say. */
+/* The endpoint disables remote reads and writes, whatever rights the regions give. */
 Test(data_access, endpoint_disabled, .init = bed_open, .fini = bed_close)
 {
     it_ep_attributes_t attr = fx_ep_attr();
@@ -323,7 +323,7 @@ Test(data_access, endpoint_disabled, .init = bed_open, .fini = bed_close)
     refused_write(fx_addr(&bed.remote, 0), bed.remote.key, 8);
 }
 
-/* Relative mode: the offset counts from the start of the region, nothing else works. */
+/* In relative mode the offset counts from the start of the region. Other addresses fail. */
 Test(data_access, relative_addresses, .init = bed_open, .fini = bed_close)
 {
     struct fx_buf rel = fx_buf_make_as(bed.pair.b.pz, 64, FX_PRIVS_ALL, IT_ADDR_MODE_RELATIVE);
@@ -341,7 +341,7 @@ Test(data_access, relative_addresses, .init = bed_open, .fini = bed_close)
     fx_buf_free(&rel);
 }
 
-/* A message that is too long, and one for which there is no receive. */
+/* A message longer than its receive, and one without a receive. */
 Test(data_access, message_too_long, .init = bed_open, .fini = bed_close)
 {
     it_event_t event;
@@ -368,7 +368,7 @@ Test(data_access, no_receive_posted, .init = bed_open, .fini = bed_close)
     fx_empty(bed.pair.b.recv_evd);
 }
 
-/* A receive of no segments for a message of one octet. */
+/* A receive without segments for a message of one octet. */
 Test(data_access, receive_without_segments, .init = bed_open, .fini = bed_close)
 {
     CHECK_OK(it_post_recv(bed.pair.b_ep, NULL, 0, 1, FX_SIGNAL));
@@ -378,7 +378,7 @@ Test(data_access, receive_without_segments, .init = bed_open, .fini = bed_close)
     both_broken();
 }
 
-/* Keys are sparse, never repeated at once, and dead ones do not come back soon. */
+/* Keys are sparse, differ from the one before, and dead ones do not come back soon. */
 Test(data_access, keys_are_hard_to_guess, .init = node_init, .fini = node_fini)
 {
     static unsigned char memory[64];

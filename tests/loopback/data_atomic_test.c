@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Atomic operations between two endpoints of ours: values, order, rights, refusals. */
+/* Atomic operations between two endpoints of this library: values, order, rights, refusals. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -85,7 +85,7 @@ Test(data_atomic, announced, .init = node_init, .fini = node_fini)
     CHECK_STATUS(IT_ERR_INVALID_LENGTH, itx_ia_query_features(node.ia, &features));
 }
 
-/* Relative addresses on both sides; the region's base is what has to be aligned. */
+/* With relative addresses the base of the region must be aligned. */
 Test(data_atomic, relative_addresses, .init = bed_open, .fini = bed_close)
 {
     it_lmr_triplet_t segment;
@@ -105,7 +105,10 @@ Test(data_atomic, relative_addresses, .init = bed_open, .fini = bed_close)
 
 /* ---- Order ---------------------------------------------------------------------------------- */
 
-/* More than the ORD, posted at once; completions in order, each sees the sum of those before. */
+/*
+ * More atomics than the ORD are posted at once. They complete in order, and each sees the sum of
+ * those before.
+ */
 Test(data_atomic, many_at_once, .init = bed_open, .fini = bed_close)
 {
     for (uint64_t round = 0; round < 50; round++) {
@@ -118,7 +121,7 @@ Test(data_atomic, many_at_once, .init = bed_open, .fini = bed_close)
     }
 }
 
-/* In its place between the Writes, Sends and Reads around it. */
+/* An atomic keeps its place between the Writes, Sends and Reads around it. */
 Test(data_atomic, order_with_other_requests, .init = bed_open, .fini = bed_close)
 {
     struct fx_buf local = fx_node_buf(&bed.pair.a, 32);
@@ -144,7 +147,7 @@ Test(data_atomic, order_with_other_requests, .init = bed_open, .fini = bed_close
     }
 }
 
-/* Both directions at once, over one connection, with the smallest depths. */
+/* Atomics run in both directions at once over one connection with the smallest depths. */
 Test(data_atomic, both_ways_with_depth_1)
 {
     it_ep_attributes_t attr = atomic_attr();
@@ -188,7 +191,7 @@ static void both_broken(it_event_type_t a_event, it_event_type_t b_event)
     CHECK_EQ(b_event, fx_next(bed.pair.b.aff_evd).event_number);
 }
 
-/* Two atomics, the second of which the peer refuses; a third is flushed. */
+/* Posts three atomics: the peer refuses the second, and the third is flushed. */
 static void refused(it_rdma_addr_t address, it_rmr_context_t key, it_dto_status_t status,
                     it_event_type_t a_event, it_event_type_t b_event)
 {
@@ -239,7 +242,7 @@ Test(data_atomic, access_violations, .init = bed_open, .fini = bed_close)
     CHECK_OK(it_pz_free(other_pz));
 }
 
-/* The right of the region alone: an atomic is neither a Write nor a Read. */
+/* The region's atomic right suffices: an atomic is neither a Write nor a Read. */
 Test(data_atomic, atomic_right_is_enough, .init = bed_open, .fini = bed_close)
 {
     it_mem_priv_t only = (it_mem_priv_t)(IT_PRIV_LOCAL | IT_PRIV_ATOMIC);
@@ -251,7 +254,7 @@ Test(data_atomic, atomic_right_is_enough, .init = bed_open, .fini = bed_close)
     CHECK_EQ(2, *word(&bed.words, 0));
 }
 
-/* A region with relative addresses whose base is not aligned. */
+/* The region has relative addresses and an unaligned base. */
 Test(data_atomic, misaligned_memory)
 {
     static _Alignas(8) unsigned char memory[32];
@@ -304,7 +307,7 @@ Test(data_atomic, without_depth)
     bed_close();
 }
 
-/* Where the old value may not be put, nothing is done. */
+/* If the old value cannot be stored, the operation is not done. */
 Test(data_atomic, result_not_writable, .init = bed_open, .fini = bed_close)
 {
     fx_buf_free(&bed.results);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Requests that a program posts in quick succession share system calls, also with pauses in
- * between.
+ * Requests that a program posts in quick succession share system calls, even with pauses between
+ * them.
  */
 #include <criterion/criterion.h>
 
@@ -20,7 +20,7 @@ static void burst(void)
     fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, POSTS, 0);
 }
 
-/* The system calls of many bursts, behind each of which the program is elsewhere for so long. */
+/* Counts the system calls of many bursts. After each burst the program computes for this time. */
 static uint64_t calls_with_pause(uint64_t pause_us)
 {
     uint64_t before = fx_counters(&pair.a).send_calls;
@@ -36,16 +36,16 @@ static uint64_t calls_with_pause(uint64_t pause_us)
 }
 
 /*
- * A thread that fills the queues of many endpoints in turn comes back to each after a pause. Where
- * nobody else takes the processor for too long, that takes hardly more calls than without pauses.
+ * A thread that fills the queues of many endpoints in turn comes back to each after a pause. Unless
+ * other programs take the processor for too long, the pauses add hardly any system calls.
  */
 Test(data_burst, pauses_do_not_end_it)
 {
-    bool together = false; /* this machine is fast enough for bursts at all */
+    bool together = false; /* this machine is fast enough for bursts */
     bool good = false;
 
     fx_pair_open(&pair);
-    fx_pair_ping(&pair); /* whatever the start of a connection still had to send */
+    fx_pair_ping(&pair); /* completes the start of the connection */
     for (unsigned i = 0; i < TRIES && !good; i++) {
         uint64_t without = calls_with_pause(0);
 
@@ -60,9 +60,7 @@ Test(data_burst, pauses_do_not_end_it)
     CHECK(good);
 }
 
-/*
- * Posts that are alone are not made to wait, whatever bursts there were: each leaves with its post.
- */
+/* A post without others near it is not deferred, whatever bursts there were before. */
 Test(data_burst, a_post_alone_goes_at_once, .init = pair_init, .fini = pair_fini)
 {
     unsigned late = 0;
@@ -80,6 +78,6 @@ Test(data_burst, a_post_alone_goes_at_once, .init = pair_init, .fini = pair_fini
         late += fx_counters(&pair.a).send_calls == before;
         fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, i, 0);
     }
-    /* The first was taken for the beginning of another burst. */
+    /* The first post counted as the beginning of another burst. */
     CHECK(late <= 1);
 }

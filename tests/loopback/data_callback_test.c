@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Callbacks on uiwarp: they run though no thread polls or waits, and may do whatever a thread may:
- * post, accept, connect, wait, free their endpoint.
+ * Callbacks on uiwarp run even if no thread polls or waits. They may do what a thread may do: post,
+ * accept, connect, wait, free their endpoint.
  */
 #include <criterion/criterion.h>
 #include <pthread.h>
@@ -30,7 +30,7 @@ static void nap(long ms)
 
 #define ROUNDS 2000u
 
-/* One end: each message that comes is answered until there have been enough. */
+/* One end. It answers each message until it has received enough. */
 struct player {
     it_ep_handle_t ep;
     it_evd_handle_t request_evd;
@@ -40,7 +40,8 @@ struct player {
 };
 
 /*
- * The callback may find one message after the other: it frees the slots of the send queue itself.
+ * The callback may find one message after the other, so it frees the slots of the send queue
+ * itself.
  */
 static void take_completions(struct player *player)
 {
@@ -110,7 +111,7 @@ static void match_end(struct match *match)
     fx_pair_close(&match->pair);
 }
 
-/* No thread of the program does anything. */
+/* Only callbacks work: no thread of the program calls the library. */
 Test(data_callback, ping_pong_by_callbacks_alone)
 {
     struct match match;
@@ -122,7 +123,7 @@ Test(data_callback, ping_pong_by_callbacks_alone)
 struct poller {
     pthread_t thread;
     it_evd_handle_t evd;
-    unsigned style; /* 0: polls, 1: sleeps, 2: waits for a short time, 3: looks in now and then */
+    unsigned style; /* 0: polls, 1: sleeps, 2: waits for a short time, 3: polls now and then */
     atomic_bool done;
 };
 
@@ -145,7 +146,7 @@ static void *poller_main(void *argument)
     return NULL;
 }
 
-/* Threads that look after other EVDs of the same IAs take the reading over, not the callbacks. */
+/* Threads that use other EVDs of the same IAs take over the reading, but not the callbacks. */
 static void match_beside_pollers(unsigned style)
 {
     struct match match;
@@ -189,7 +190,7 @@ static void take_all(it_evd_handle_t evd, void *argument)
     atomic_fetch_add(&counted->runs, 1);
 }
 
-/* A receive that asks for no notification: the sender does, or the callback does not run. */
+/* A receive asks for no notification, so the callback runs only if the message is solicited. */
 Test(data_callback, solicited_events)
 {
     struct fx_pair pair;
@@ -210,7 +211,7 @@ Test(data_callback, solicited_events)
     fx_pair_close(&pair);
 }
 
-/* A callback that is attached costs nothing as long as nothing happens. */
+/* An attached callback costs nothing while nothing happens. */
 Test(data_callback, idle_ia_wakes_nobody)
 {
     struct counted counted;
@@ -282,7 +283,7 @@ Test(data_callback, frees_its_endpoint)
 
 #define CLIENTS 10u
 
-/* A server that consists of callbacks. */
+/* A server made of callbacks only. */
 struct server {
     struct fx_node node;
     it_listen_handle_t listener;
@@ -317,7 +318,10 @@ static void serve_connections(it_evd_handle_t evd, void *argument)
         } else {
             CHECK_EQ(IT_CM_MSG_CONN_DISCONNECT_EVENT, event.event_number);
             CHECK_OK(it_ep_free(event.conn.ep));
-            /* First, for who sees the last one gone closes the IA. */
+            /*
+             * The listener is freed first, since the thread that sees the last client gone closes
+             * the IA.
+             */
             if (atomic_load(&server->gone) == CLIENTS - 1)
                 CHECK_OK(it_listen_free(server->listener));
             atomic_fetch_add(&server->gone, 1);
@@ -355,7 +359,7 @@ Test(data_callback, server_of_callbacks)
     fx_node_close(&server.node);
 }
 
-/* Connects to its own IA and waits for that, on the thread that has to do all of it. */
+/* Connects to its own IA and waits for the event, on the thread that has to do all the work. */
 static void connect_and_wait(it_evd_handle_t evd, void *argument)
 {
     struct fx_node *node = argument;
@@ -405,7 +409,7 @@ static it_event_t poll_for(it_evd_handle_t evd)
     return event;
 }
 
-/* The same by polling alone. */
+/* Does the same by polling only. */
 static void connect_and_poll(it_evd_handle_t evd, void *argument)
 {
     struct fx_node *node = argument;
@@ -446,7 +450,7 @@ Test(data_callback, connects_and_polls)
 
 /* ---- Two callbacks of two IAs ---------------------------------------------------------------- */
 
-/* A relay: what it gets from one side, or the end of it, goes to the other. */
+/* A relay: it passes each message or the end of one side to the other. */
 struct side {
     it_ep_handle_t other;
     atomic_uint ended;
@@ -467,7 +471,7 @@ static void relay(it_evd_handle_t evd, void *argument)
     }
 }
 
-/* Both ends hang up at once, and each callback closes the endpoint of the other IA. */
+/* Both ends disconnect at once, and each callback disconnects the endpoint of the other IA. */
 Test(data_callback, callbacks_that_call_each_others_ia)
 {
     for (unsigned round = 0; round < 100; round++) {
@@ -485,7 +489,7 @@ Test(data_callback, callbacks_that_call_each_others_ia)
         for (unsigned i = 0; i < 2; i++) {
             it_status_t status = it_ep_disconnect(pairs[i].a_ep, NULL, 0);
 
-            /* The relay may have passed on the end of the other. */
+            /* The relay may have passed on the other end's disconnect. */
             CHECK(status == IT_SUCCESS || (i == 1 && status == IT_ERR_INVALID_EP_STATE));
         }
         for (unsigned i = 0; i < 2; i++) {
@@ -502,7 +506,7 @@ Test(data_callback, callbacks_that_call_each_others_ia)
 
 /* ---- The IA is closed ----------------------------------------------------------------------- */
 
-#define CIRCLING 4 /* messages: far fewer than receives, whichever end is slow */
+#define CIRCLING 4 /* messages: far fewer than receives, even if one end is slow */
 
 struct circle {
     it_ep_handle_t ep;
@@ -533,7 +537,7 @@ static void circle_begin(struct circle *circle, const struct fx_node *node, it_e
     CHECK_OK(it_evd_callback_attach(node->request_evd, keep_going, circle));
 }
 
-/* With all of its objects, while callbacks are at work with them. */
+/* Frees the IA with all its objects while callbacks use them. */
 Test(data_callback, ia_closed_under_callbacks)
 {
     for (unsigned round = 0; round < 10; round++) {

@@ -30,7 +30,7 @@ Test(data_clear, flush_of_a_connection, .init = pair_init, .fini = pair_fini)
 
     fx_recv(pair.a_ep, &buf, 0, 64, 1);
     fx_recv(pair.a_ep, &buf, 0, 64, 2);
-    /* Held back, so it is flushed for sure. */
+    /* This Write is held back, so it is flushed for certain. */
     fx_write(pair.a_ep, &buf, 0, 64, &theirs, 0, 3,
              (it_dto_flags_t)(FX_SIGNAL | IT_COALESCE_WR_FLAG));
     CHECK_OK(itx_ep_flush(pair.a_ep));
@@ -38,7 +38,7 @@ Test(data_clear, flush_of_a_connection, .init = pair_init, .fini = pair_fini)
     flushed(pair.a.recv_evd, pair.a_ep, IT_DTO_RC_RECV_CMPL_EVENT, 1);
     flushed(pair.a.recv_evd, pair.a_ep, IT_DTO_RC_RECV_CMPL_EVENT, 2);
     flushed(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 3);
-    /* Later posts, too; and again is nothing. */
+    /* Later posts are flushed, too. A second flush does nothing. */
     fx_recv(pair.a_ep, &buf, 0, 64, 4);
     flushed(pair.a.recv_evd, pair.a_ep, IT_DTO_RC_RECV_CMPL_EVENT, 4);
     CHECK_OK(itx_ep_flush(pair.a_ep));
@@ -67,7 +67,7 @@ Test(data_clear, flush_of_an_idle_endpoint, .init = pair_init, .fini = pair_fini
     CHECK_OK(it_ep_free(ep));
 }
 
-/* The attempt is given up: the other side finds it gone. */
+/* The attempt is given up: the other side finds the request gone. */
 static void attempt(it_status_t (*end)(it_ep_handle_t), it_ep_state_rc_t state)
 {
     it_ep_attributes_t attr = fx_ep_attr();
@@ -138,7 +138,7 @@ Test(data_clear, clear_of_an_idle_endpoint, .init = pair_init, .fini = pair_fini
     CHECK_OK(it_ep_free(ep));
 }
 
-/* A link that was posted and never ran lets go of its region. */
+/* A link that was posted and never ran releases its region. */
 Test(data_clear, cleared_links_let_go, .init = pair_init, .fini = pair_fini)
 {
     struct fx_buf buf = fx_buf_make(&pair.a, 64);
@@ -196,7 +196,7 @@ Test(data_clear, the_last_receive, .init = pair_init, .fini = pair_fini)
     last_recv(ep);
     fx_conn(pair.a.conn_evd, ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     fx_conn(pair.b.conn_evd, peer, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-    /* An endpoint without an S-RQ has nothing to tell. */
+    /* An endpoint without an S-RQ has no last receive to report. */
     CHECK_OK(itx_ep_tell_last_recv(pair.a_ep, IT_TRUE));
     CHECK_OK(itx_ep_flush(pair.a_ep));
     no_word(&pair.a);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* IT_COALESCE_WR_FLAG: what is posted waits for a post without it, and then leaves in one call. */
+/* IT_COALESCE_WR_FLAG: requests with it wait for one without it, and then leave in one call. */
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -24,7 +24,7 @@ static void bed_open(const it_ep_attributes_t *attr)
     bed.local = fx_buf_make(&bed.pair.a, REGION);
     bed.remote = fx_buf_make(&bed.pair.b, REGION);
     fx_fill(bed.local.data, REGION, 6);
-    fx_pair_ping(&bed.pair); /* whatever the start of a connection still had to send */
+    fx_pair_ping(&bed.pair); /* completes the start of the connection */
 }
 
 static void bed_close(void)
@@ -34,7 +34,7 @@ static void bed_close(void)
     fx_pair_close(&bed.pair);
 }
 
-/* Both sides poll for a while: nothing is sent, and nothing arrives. */
+/* Polls both sides for a while. Nothing is sent, and nothing arrives. */
 static void nothing_leaves(void)
 {
     uint64_t before = fx_counters(&bed.pair.a).send_calls;
@@ -56,7 +56,9 @@ Test(data_coalesce, waits_for_a_post_without_the_flag, .fini = bed_close)
     for (unsigned i = 0; i < 8; i++)
         fx_write(bed.pair.a_ep, &bed.local, (size_t)i * 100, 100, &bed.remote, (size_t)i * 100, i,
                  HELD);
-    /* Who sleeps on an EVD of others may post here at any moment. */
+    /*
+     * A thread that sleeps on another EVD may post here at any moment, so its sleep sends nothing.
+     */
     CHECK_STATUS(IT_ERR_TIMEOUT_EXPIRED, it_evd_wait(bed.pair.a.listen_evd, LOOK_US, &event, NULL));
     nothing_leaves();
     CHECK(fx_is_byte(bed.remote.data, 800, 0));
@@ -68,7 +70,7 @@ Test(data_coalesce, waits_for_a_post_without_the_flag, .fini = bed_close)
     fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 8, 0);
 }
 
-/* What was posted before without the flag does not wait. */
+/* A request posted before without the flag does not wait. */
 static void one_without_then_one_with(void)
 {
     CHECK_OK(it_post_recv(bed.pair.b_ep, NULL, 0, 1, FX_SIGNAL));
@@ -119,7 +121,7 @@ static void in_one_call(unsigned count, size_t length, bool mixed)
     before = fx_counters(&bed.pair.a).send_calls;
     for (unsigned i = 0; i < count; i++)
         post_mixed(mixed ? i : i / 3 * 3, length, i + 1 < count ? QUIET : FX_SIGNAL);
-    (void)fx_next(bed.pair.a.request_evd); /* the last: all others are done */
+    (void)fx_next(bed.pair.a.request_evd); /* the last completion, so all others are there */
     CHECK_EQ(before + 1, fx_counters(&bed.pair.a).send_calls);
     for (unsigned i = 1; mixed && i < count; i += 3)
         fx_done_len(bed.pair.b.recv_evd, bed.pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, i, length);
@@ -144,7 +146,7 @@ Test(data_coalesce, all_of_it_in_one_call, .fini = bed_close)
 
 /* ---- Limits of patience --------------------------------------------------------------------- */
 
-/* The last slot: a post without the flag could not follow. */
+/* The last slot is used: a post without the flag could not follow, so nothing waits. */
 Test(data_coalesce, a_full_queue_waits_for_nobody, .fini = bed_close)
 {
     it_ep_attributes_t attr = fx_ep_attr();
@@ -163,7 +165,7 @@ Test(data_coalesce, a_full_queue_waits_for_nobody, .fini = bed_close)
     }
 }
 
-/* A program that forgets the last post has only waited for a while, and again the next time. */
+/* If the program never posts the last request, the others are sent after a while, each time. */
 Test(data_coalesce, is_forgiven_when_it_forgets, .fini = bed_close)
 {
     bed_open(NULL);
@@ -194,7 +196,10 @@ static it_status_t wait_on(it_evd_handle_t evd, enum wait_kind kind, uint64_t ti
     return itx_evd_wait_n(evd, timeout_us, 1, &event, &count, NULL);
 }
 
-/* Who is about to sleep on this EVD sends what is held, before: nothing is reported to it. */
+/*
+ * A thread that is about to sleep on this EVD first sends the held requests, even those whose
+ * completion it does not report.
+ */
 static void leaves_by_waiting(it_evd_handle_t evd)
 {
     for (enum wait_kind kind = 0; kind < WAIT_KINDS; kind++)
@@ -204,7 +209,8 @@ static void leaves_by_waiting(it_evd_handle_t evd)
             for (unsigned i = 0; i < posts; i++)
                 CHECK_OK(it_post_rdma_write(bed.pair.a_ep, NULL, 0, i, QUIET, 0, 0));
             CHECK_EQ(before, fx_counters(&bed.pair.a).send_calls);
-            CHECK_STATUS(IT_ERR_TIMEOUT_EXPIRED, wait_on(evd, kind, 0)); /* that is no sleep */
+            CHECK_STATUS(IT_ERR_TIMEOUT_EXPIRED,
+                         wait_on(evd, kind, 0)); /* with a timeout of 0 it does not sleep */
             CHECK_EQ(before, fx_counters(&bed.pair.a).send_calls);
             CHECK_STATUS(IT_ERR_TIMEOUT_EXPIRED, wait_on(evd, kind, 1));
             CHECK_EQ(before + 1, fx_counters(&bed.pair.a).send_calls);
@@ -219,14 +225,14 @@ Test(data_coalesce, leaves_when_its_program_sleeps_on_an_evd_of_the_endpoint, .f
     leaves_by_waiting(bed.pair.a.conn_evd);
 }
 
-/* The one that is waited for is reported. */
+/* A wait for the completion of a held request returns it. */
 Test(data_coalesce, a_lone_one_can_be_waited_for, .fini = bed_close)
 {
     struct fx_patience patience = fx_patience_start("lone requests");
     it_event_t event;
 
     bed_open(NULL);
-    for (unsigned i = 0; i < 60; i++) { /* a minute and a half, if each had to be forgiven */
+    for (unsigned i = 0; i < 60; i++) { /* a minute and a half, if each waited for its time */
         CHECK_OK(it_post_rdma_write(bed.pair.a_ep, NULL, 0, i, HELD, 0, 0));
         event = fx_wait(bed.pair.a.request_evd);
         CHECK_EQ(i, event.dto_cmpl.cookie);
@@ -248,8 +254,8 @@ static it_ep_handle_t ep_below(const struct fx_node *node, it_evd_handle_t aevd,
 }
 
 /*
- * Whatever the start of a connection still had to send. Of an EVD below another only the
- * notifications are taken.
+ * Completes the start of the connection. Of an EVD below an aggregate only the notifications are
+ * taken.
  */
 static void settle(const struct fx_pair *pair)
 {
@@ -285,7 +291,7 @@ Test(data_coalesce, leaves_when_its_program_sleeps_on_the_aggregate, .fini = bed
         status = way == 0 ? it_evd_wait(aevd, 1, &event, NULL)
                           : itx_aevd_wait(aevd, 1, 1, &event, &count);
         CHECK_EQ(before + 1, fx_counters(&bed.pair.a).send_calls);
-        if (status != IT_SUCCESS) { /* it was a short sleep */
+        if (status != IT_SUCCESS) { /* the sleep was short */
             CHECK_STATUS(IT_ERR_TIMEOUT_EXPIRED, status);
             event = fx_next(aevd);
         }
@@ -325,10 +331,10 @@ static pthread_t sleeper_start(struct sleeper *sleeper, it_evd_handle_t evd, uns
     return thread;
 }
 
-/* Soon, since this thread may go on posting. */
+/* The held request is sent soon, since this thread may post more. */
 Test(data_coalesce, leaves_when_another_thread_sleeps_already, .fini = bed_close)
 {
-    const unsigned rounds = 60; /* as above */
+    const unsigned rounds = 60; /* see above */
     struct fx_patience patience;
     struct sleeper sleeper;
     pthread_t thread;
@@ -377,7 +383,7 @@ Test(data_coalesce, is_flushed_with_the_connection, .fini = bed_close)
         fx_conn(bed.pair.a.conn_evd, bed.pair.a_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
         fx_conn(bed.pair.b.conn_evd, bed.pair.b_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
         CHECK(fx_is_byte(bed.remote.data, 8, 0));
-        /* Flushed at once, too. */
+        /* After the end of the connection such a request is flushed at once, too. */
         CHECK_OK(it_post_rdma_write(bed.pair.a_ep, NULL, 0, 9, HELD, 0, 0));
         fx_done(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 9,
                 IT_DTO_ERR_FLUSHED);
@@ -403,6 +409,6 @@ Test(data_coalesce, can_be_freed_while_held)
     fx_empty(bed.pair.a.request_evd);
     fx_buf_free(&bed.local);
     fx_buf_free(&bed.remote);
-    fx_node_close(&bed.pair.a); /* with posts that wait */
+    fx_node_close(&bed.pair.a); /* with held requests */
     fx_node_close(&bed.pair.b);
 }

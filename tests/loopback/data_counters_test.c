@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What an EP has counted, and that its IA has counted the same. */
+/* Counters of an EP, which equal those of its IA. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ static struct itx_counters ia_counters(it_ia_handle_t ia)
     return now;
 }
 
-/* Counters may lag behind events a little. */
+/* Waits for a counter's value: counters may lag behind events a little. */
 static void await(it_ep_handle_t ep, size_t member, uint64_t want)
 {
     struct fx_patience patience = fx_patience_start("a counter");
@@ -60,7 +60,7 @@ static void check_sums(it_ia_handle_t ia, const struct itx_ep_counters *sum)
     CHECK_EQ(sum->nudges, now.nudges);
 }
 
-/* Of what has arrived last the octets may be counted, and the FPDUs not yet. */
+/* Waits until the sums agree: the octets of the last FPDU may be counted before the FPDU. */
 static struct itx_ep_counters await_sums(it_ia_handle_t ia, it_ep_handle_t ep)
 {
     struct fx_patience patience = fx_patience_start("the sums of the IA");
@@ -106,7 +106,7 @@ Test(data_counters, of_an_endpoint_and_its_ia, .init = pair_init)
     after = await_sums(pair.b.ia, pair.b_ep);
     CHECK_EQ(2, after.receives_posted - after.receives_done);
     check_sums(pair.b.ia, &after);
-    /* An access violation: one Terminate, sent there and received here. */
+    /* An access violation makes one Terminate, sent by b and received by a. */
     CHECK_OK(it_post_rdma_read(pair.a_ep, &(it_lmr_triplet_t){a.lmr, {a.data}, 8}, 1, 4, FX_SIGNAL,
                                0, 0));
     fx_conn(pair.a.conn_evd, pair.a_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
@@ -114,7 +114,7 @@ Test(data_counters, of_an_endpoint_and_its_ia, .init = pair_init)
     AWAIT(pair.b_ep, terminates_sent, 1);
     AWAIT(pair.b_ep, protocol_errors, 1);
     AWAIT(pair.a_ep, terminates_received, 1);
-    /* What a freed EP has counted stays with the IA. */
+    /* The counts of a freed EP stay in those of its IA. */
     before = ep_counters(pair.b_ep);
     check_sums(pair.b.ia, &before);
     CHECK_OK(it_ep_free(pair.b_ep));
@@ -126,10 +126,7 @@ Test(data_counters, of_an_endpoint_and_its_ia, .init = pair_init)
     CHECK_OK(it_ia_free(pair.b.ia));
 }
 
-/*
- * More than both sockets hold, while nobody reads at the other side: there is no consumer, but its
- * loop.
- */
+/* Sends more than both sockets hold. At the other side only the loop reads. */
 Test(data_counters, of_a_full_socket, .init = pair_init, .fini = pair_fini)
 {
     struct fx_buf a;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A stream that is polled busily leaves the library's poll set, and is back before anybody relies
- * on that: who sleeps, who polls no more, who waits for room in the socket. What is in the poll
- * sets is read from /proc.
+ * A stream that is polled all the time leaves the library's poll set. It is back before anybody
+ * relies on the set: a thread that sleeps, a program that stops polling, a stream that waits for
+ * room in its socket. The test reads the content of the poll sets from /proc.
  */
 #include <criterion/criterion.h>
 #include <dirent.h>
@@ -16,13 +16,13 @@
 
 #include "support/it_fixture.h"
 
-#define ROUNDS 400u /* more than it takes */
+#define ROUNDS 400u /* more than needed */
 #define LARGE  ((size_t)4 << 20)
 
-/* How often this thread may add nothing to a poll set. */
+/* How often adding to a poll set fails for this thread. */
 static _Thread_local unsigned refusals;
 
-/* In front of the C library's. */
+/* Replaces epoll_ctl of the C library. */
 int epoll_ctl(int set, int operation, int fd, struct epoll_event *event)
 {
     if (operation == EPOLL_CTL_ADD && refusals > 0) {
@@ -33,7 +33,7 @@ int epoll_ctl(int set, int operation, int fd, struct epoll_event *event)
     return (int)syscall(SYS_epoll_ctl, set, operation, fd, event);
 }
 
-/* Entries of all poll sets of this process. */
+/* Counts the entries of all poll sets of this process. */
 static size_t watched(void)
 {
     DIR *folder = opendir("/proc/self/fdinfo");
@@ -92,15 +92,15 @@ struct bed {
 static struct bed bed;
 
 /*
- * Both streams have left the poll sets. Where the thread is kept from polling, that takes another
- * go.
+ * Opens a pair whose streams have both left the poll sets. If the thread is kept from polling, that
+ * takes another attempt.
  */
 static void open_apart(void)
 {
     struct fx_patience patience = fx_patience_start("both streams to leave the poll sets");
 
     fx_pair_open(&bed.pair);
-    fx_pair_ping(&bed.pair); /* a stream that has been read is in the poll set */
+    fx_pair_ping(&bed.pair); /* a stream that was read is in the poll set */
     bed.a = fx_node_buf(&bed.pair.a, LARGE);
     bed.b = fx_node_buf(&bed.pair.b, LARGE);
     bed.watched = watched();
@@ -147,7 +147,7 @@ Test(data_detach, who_sleeps_is_woken)
     close_bed();
 }
 
-/* The program of the target has stopped polling. */
+/* The target's program has stopped polling, so the loop answers the Read. */
 Test(data_detach, the_loop_takes_over, .init = open_apart, .fini = close_bed)
 {
     fx_fill(bed.b.data, 4096, 7);
@@ -157,7 +157,7 @@ Test(data_detach, the_loop_takes_over, .init = open_apart, .fini = close_bed)
     watched_again(bed.watched);
 }
 
-/* More than the socket takes at once, both ways. */
+/* Both sides send more than the socket takes at once. */
 Test(data_detach, full_sockets_are_watched, .init = open_apart, .fini = close_bed)
 {
     fx_fill(bed.a.data, LARGE / 2, 5);
@@ -171,14 +171,17 @@ Test(data_detach, full_sockets_are_watched, .init = open_apart, .fini = close_be
     CHECK(fx_is_filled(bed.a.data + LARGE / 2, LARGE / 2, 6));
 }
 
-/* Nobody would learn that the socket takes octets again. */
+/*
+ * If the socket cannot be watched, nobody would learn that it has room again, so the connection
+ * ends.
+ */
 Test(data_detach, full_socket_that_cannot_be_watched, .init = open_apart, .fini = close_bed)
 {
     it_event_t event;
 
     refusals = 1;
     fx_write(bed.pair.a_ep, &bed.a, 0, LARGE, &bed.b, 0, 1, FX_SIGNAL);
-    while (refusals > 0) { /* put back before by a thread that watches */
+    while (refusals > 0) { /* a watching thread put it back before */
         fx_done(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 1,
                 IT_DTO_SUCCESS);
         refusals = 0;
@@ -192,7 +195,7 @@ Test(data_detach, full_socket_that_cannot_be_watched, .init = open_apart, .fini 
     CHECK(event.dto_cmpl.dto_status != IT_DTO_SUCCESS);
 }
 
-/* The peer sees the end, though nobody here polls any more. */
+/* The peer sees the end, although nobody polls here any more. */
 Test(data_detach, the_end_is_noticed, .init = open_apart, .fini = close_bed)
 {
     CHECK_OK(it_ep_disconnect(bed.pair.a_ep, NULL, 0));
@@ -200,7 +203,7 @@ Test(data_detach, the_end_is_noticed, .init = open_apart, .fini = close_bed)
     fx_conn(bed.pair.b.conn_evd, bed.pair.b_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
 }
 
-/* Freed while it is apart, with another stream of the same IA apart, too. */
+/* The stream is freed while it and another stream of the same IA are out of the poll set. */
 Test(data_detach, others_are_put_back_when_one_is_freed, .init = open_apart, .fini = close_bed)
 {
     it_ep_handle_t a, b;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An IA on the program's own event base: no thread but ours, and everything still gets done, by
- * running the base, by calls that block and by calls that poll.
+ * An IA on the program's own event base. The library has no thread. Running the base, calls that
+ * block and calls that poll do all the work.
  */
 #include <criterion/criterion.h>
 #include <event2/event.h>
@@ -41,7 +41,7 @@ static int watched(void)
     return event_base_get_num_events(base, EVENT_BASE_COUNT_ADDED);
 }
 
-/* Two nodes on the base, from the start. */
+/* Opens two nodes that are on the base from the start. */
 static void pair_open(struct fx_pair *pair)
 {
     memset(pair, 0, sizeof(*pair));
@@ -90,7 +90,7 @@ Test(data_event_base, no_thread_and_no_descriptor_is_left)
 
 /* ---- Calls that block ------------------------------------------------------------------------ */
 
-/* The base is never run: it_evd_wait and it_evd_dequeue do it all. */
+/* The base never runs: it_evd_wait and it_evd_dequeue do all the work. */
 Test(data_event_base, blocking_calls_do_the_work)
 {
     struct fx_pair pair;
@@ -119,7 +119,7 @@ static void ping_inside(evutil_socket_t fd, short what, void *argument)
     (void)event_base_loopbreak(base);
 }
 
-/* ... also from a handler of the base, which may even close the IAs. */
+/* The same calls in a handler of the base do all the work. The handler may even close the IAs. */
 Test(data_event_base, blocking_calls_in_a_handler)
 {
     struct fx_pair pairs[2];
@@ -137,7 +137,7 @@ static void interrupt(int number)
 
 Test(data_event_base, wait_ends_in_time_and_by_a_signal)
 {
-    /* Again and again: one may come before the call sleeps. */
+    /* The timer repeats, since one signal may come before the call sleeps. */
     struct itimerval alarm = {.it_value = {.tv_usec = 20000}, .it_interval = {.tv_usec = 20000}};
     struct itimerval none = {0};
     struct sigaction action = {.sa_handler = interrupt, .sa_flags = SA_RESTART};
@@ -217,7 +217,7 @@ struct player {
     it_evd_handle_t request_evd;
     unsigned received;
     unsigned sent;
-    unsigned *over; /* players that have had enough */
+    unsigned *over; /* number of players that have finished */
 };
 
 static void play(it_evd_handle_t evd, void *argument)
@@ -240,7 +240,7 @@ static void play(it_evd_handle_t evd, void *argument)
     }
 }
 
-/* Accepts with the player's endpoint. */
+/* Accepts the request with the player's endpoint. */
 static void accept_request(it_evd_handle_t evd, void *argument)
 {
     struct player *player = argument;
@@ -262,7 +262,7 @@ static void serve(it_evd_handle_t evd, void *argument)
     CHECK_STATUS(IT_ERR_EVD_BUSY, it_evd_free(evd));
 }
 
-/* Server and client in one thread, with nothing but callbacks. */
+/* Server and client run in one thread with callbacks only. */
 Test(data_event_base, callbacks_on_the_base)
 {
     struct fx_node nodes[2];
@@ -341,7 +341,7 @@ static void descriptor_ready(evutil_socket_t fd, short what, void *argument)
         (void)event_base_loopbreak(base);
 }
 
-/* One message at a time: as many wake-ups as messages, with level and edge trigger. */
+/* With one message at a time there are as many wakes as messages, with level and edge trigger. */
 static void watch_descriptor(short trigger)
 {
     struct watcher watcher = {.wanted = 40};
@@ -399,7 +399,7 @@ static long run_for(long ms)
     return after.ru_nvcsw - before.ru_nvcsw;
 }
 
-/* The base sleeps: the span of time is what is tested here. */
+/* The base sleeps. This test measures a span of time. */
 Test(data_event_base, idle_base_sleeps)
 {
     struct fx_pair pair;
@@ -416,7 +416,7 @@ Test(data_event_base, idle_base_sleeps)
 
 /* ---- Moving ---------------------------------------------------------------------------------- */
 
-/* With connections, a listener, an attempt under way, timers. */
+/* The loop moves with connections, a listener, an attempt in progress and timers. */
 Test(data_event_base, moves_with_all_it_has)
 {
     struct event_base *other = event_base_new();
@@ -451,7 +451,10 @@ Test(data_event_base, moves_with_all_it_has)
     event_base_free(other);
 }
 
-/* One end on the base, the other with its own thread: whoever we wait for, both get on. */
+/*
+ * One IA is on the base, the other has its own thread. Both make progress, whichever one this
+ * thread waits on.
+ */
 Test(data_event_base, beside_an_ia_with_a_thread)
 {
     struct fx_pair pair;
@@ -473,7 +476,7 @@ Test(data_event_base, beside_an_ia_with_a_thread)
     }
 }
 
-/* A select base has no way to do what epoll does; what we need it can. */
+/* A select base cannot do all that epoll can, but it can do what the library needs. */
 Test(data_event_base, any_kind_of_base)
 {
     static const char *const methods[] = {"epoll", "poll", "select"};
@@ -506,7 +509,7 @@ struct worker {
     struct fx_pair pair;
 };
 
-/* Everything while the other thread runs the base, to the end of the IAs. */
+/* Does everything up to freeing the IAs, while another thread runs the base. */
 static void *work(void *argument)
 {
     struct worker *worker = argument;
@@ -529,7 +532,7 @@ Test(data_event_base, other_threads_while_the_base_runs)
     node_open(&worker.pair.a);
     node_open(&worker.pair.b);
     CHECK(pthread_create(&worker.thread, NULL, work, &worker) == 0);
-    /* Returns by itself when the last IA has left the base. */
+    /* The base returns when the last IA has left it. */
     CHECK(event_base_dispatch(base) == 1);
     CHECK(pthread_join(worker.thread, NULL) == 0);
     CHECK_EQ(0, watched());

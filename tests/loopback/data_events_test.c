@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Many EVDs of one IA at work together: a thread on each, all behind one aggregate, and descriptors
- * in poll and epoll, which wake for each message and for nothing else.
+ * Many EVDs of one IA at work together: one thread for each, all behind one aggregate, and
+ * descriptors in poll and epoll, which wake for each message and for nothing else.
  */
 #include <criterion/criterion.h>
 #include <poll.h>
@@ -17,7 +17,7 @@
 #define ENDS     8u
 #define MESSAGES 100u
 
-/* Endpoints with a receive EVD of their own at b. */
+/* Endpoints, each with its own receive EVD at b. */
 struct fan {
     struct fx_node a;
     struct fx_node b;
@@ -43,7 +43,7 @@ static void fan_open(struct fan *fan, it_evd_handle_t aevd)
     }
 }
 
-/* All messages, one end after the other in no order. */
+/* Sends all messages, from the ends in random order. */
 static void fan_send(struct fan *fan)
 {
     unsigned sent[ENDS] = {0};
@@ -235,7 +235,7 @@ static void watch_start(struct watch *watch)
     CHECK(pthread_create(&watch->thread, NULL, watch_main, watch) == 0);
 }
 
-/* As many messages as the threshold at a time, and the next when those have been taken. */
+/* Sends as many messages as the threshold, and the next ones when those were taken. */
 static void watch_one(int set, unsigned triggers, unsigned threshold)
 {
     struct watch watch = {.set = set, .triggers = triggers, .threshold = threshold};
@@ -283,7 +283,7 @@ Test(data_events, descriptor_with_threshold)
     watch_one(0, EPOLLET, 3);
 }
 
-/* Hundreds of events a second on all members of an aggregate: the last one is not missed. */
+/* Hundreds of events a second arrive on all members of an aggregate. The last one is not missed. */
 static void watch_aggregate(int set, unsigned triggers)
 {
     struct watch watch = {.set = set, .triggers = triggers, .wanted = ENDS * MESSAGES};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What becomes of posted work when the connection ends; limits of the queues; reset and reuse. */
+/* What happens to posted work when the connection ends; limits of the queues; reset and reuse. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ static void disconnected(void)
     CHECK_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(pair.b_ep));
 }
 
-/* A pair whose b side has to hold its requests back: the a side has sent nothing yet. */
+/* Opens a pair whose b side holds its requests back, since the a side has sent nothing yet. */
 static void held_pair(void)
 {
     it_ep_attributes_t attr = fx_ep_attr();
@@ -48,7 +48,7 @@ Test(data_flush, receives_in_order_on_both_sides, .init = pair_init, .fini = pai
     fx_empty(pair.b.aff_evd);
 }
 
-/* Requests that had no chance to run are flushed in order, unsignalled ones too. */
+/* Requests that never ran are flushed in order, including unsignalled ones. */
 Test(data_flush, requests_in_order)
 {
     static const it_event_type_t kinds[] = {IT_DTO_SEND_CMPL_EVENT, IT_DTO_RDMA_WRITE_CMPL_EVENT,
@@ -78,7 +78,7 @@ Test(data_flush, requests_in_order)
     fx_pair_close(&pair);
 }
 
-/* The held requests run once the connecting side has spoken. */
+/* The held requests run when the connecting side has sent its first FPDU. */
 Test(data_flush, held_requests_run_later)
 {
     struct fx_buf local;
@@ -101,7 +101,7 @@ Test(data_flush, held_requests_run_later)
     fx_pair_close(&pair);
 }
 
-/* In state NONOPERATIONAL every post is taken and completes flushed. */
+/* In state NONOPERATIONAL every post is accepted and flushed. */
 Test(data_flush, posts_after_the_end, .init = pair_init, .fini = pair_fini)
 {
     struct fx_buf buf = fx_node_buf(&pair.a, 64);
@@ -145,7 +145,7 @@ Test(data_flush, too_many_receives, .init = pair_init, .fini = pair_fini)
         CHECK_OK(it_post_send(pair.a_ep, NULL, 0, i, FX_SIGNAL));
         fx_done_len(pair.b.recv_evd, pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, i, 0);
         fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_SEND_CMPL_EVENT, i, 0);
-        /* Its slot is free now, and only that one. */
+        /* Its slot is free now, and no other. */
         CHECK_OK(it_post_recv(pair.b_ep, NULL, 0, i + most, FX_SIGNAL));
         CHECK_STATUS(IT_ERR_TOO_MANY_POSTS, it_post_recv(pair.b_ep, NULL, 0, 999, FX_SIGNAL));
     }
@@ -167,7 +167,7 @@ Test(data_flush, too_many_requests)
                  it_post_rdma_write(pair.b_ep, NULL, 0, 999, FX_SIGNAL, 0, 0));
     CHECK_STATUS(IT_ERR_TOO_MANY_POSTS,
                  it_post_rdma_read(pair.b_ep, NULL, 0, 999, FX_SIGNAL, 0, 0));
-    /* Let them go. */
+    /* Let the held requests run. */
     CHECK_OK(it_post_recv(pair.b_ep, NULL, 0, 0, FX_SIGNAL));
     CHECK_OK(it_post_send(pair.a_ep, NULL, 0, 0, FX_SIGNAL));
     for (uint64_t i = 0; i < most; i++) {
@@ -177,7 +177,7 @@ Test(data_flush, too_many_requests)
     fx_pair_close(&pair);
 }
 
-/* Slots of unsignalled requests come back with a later signalled one. */
+/* A later signalled request returns the slots of unsignalled ones. */
 Test(data_flush, slots_of_unsignalled_requests, .init = pair_init, .fini = pair_fini)
 {
     struct fx_buf local = fx_node_buf(&pair.a, 64);
@@ -212,7 +212,7 @@ Test(data_flush, reset_and_reuse, .init = pair_init, .fini = pair_fini)
     fx_pair_ping(&pair);
 }
 
-/* Completions that are queued stay when the endpoint is reset. */
+/* Queued completions stay when the endpoint is reset. */
 Test(data_flush, completions_survive_reset, .init = pair_init, .fini = pair_fini)
 {
     for (uint64_t i = 0; i < 3; i++)
@@ -223,7 +223,7 @@ Test(data_flush, completions_survive_reset, .init = pair_init, .fini = pair_fini
         fx_done(pair.a.recv_evd, pair.a_ep, IT_DTO_RC_RECV_CMPL_EVENT, i, IT_DTO_ERR_FLUSHED);
 }
 
-/* Receives posted before the connection are kept for it. */
+/* Receives posted before the connection are used by it. */
 Test(data_flush, receives_before_connect)
 {
     struct fx_buf in;
@@ -245,7 +245,7 @@ Test(data_flush, receives_before_connect)
     fx_pair_close(&pair);
 }
 
-/* The state is never older than an event that was read (invariant 1). */
+/* The state is never older than an event that was dequeued (invariant 1). */
 Test(data_flush, state_before_events, .init = pair_init, .fini = pair_fini)
 {
     it_event_t event;
@@ -261,7 +261,7 @@ Test(data_flush, state_before_events, .init = pair_init, .fini = pair_fini)
     }
 }
 
-/* it_ep_free of a live connection: no local event, the peer sees the end once. */
+/* it_ep_free of a live connection raises no local event. The peer sees the end once. */
 Test(data_flush, ep_free_of_live_connection)
 {
     it_event_t event;
@@ -285,7 +285,7 @@ Test(data_flush, ep_free_of_live_connection)
     fx_node_close(&pair.b);
 }
 
-/* it_ia_free of a live connection: the peer sees the end. */
+/* After it_ia_free of a live connection the peer sees the end. */
 Test(data_flush, ia_free_of_live_connection)
 {
     it_event_t event;

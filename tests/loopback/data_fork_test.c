@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * itx_ia_freeze, itx_ia_thaw, itx_ep_claim: a child goes on with connections of its parent, or the
- * parent does, and the peer notices nothing. The peer's IA is in the parent, too: the child leaves
- * that one alone.
+ * itx_ia_freeze, itx_ia_thaw, itx_ep_claim: either a child or its parent continues with a
+ * connection of the parent, and the peer notices nothing. The peer's IA is in the parent, too; the
+ * child leaves it alone.
  */
 #include <criterion/criterion.h>
 #include <poll.h>
@@ -34,7 +34,7 @@ static void bed_close(void)
     check_done();
 }
 
-/* b's IA is frozen and thawed around the fork, in both processes. */
+/* Freezes b's IA, forks, and thaws the IA in both processes. */
 static pid_t split(void)
 {
     pid_t pid;
@@ -46,7 +46,7 @@ static pid_t split(void)
     return pid;
 }
 
-/* In the child: a check that fails ends it with another status. */
+/* Ends the child. A failed check ends it with another status. */
 static void child_done(void)
 {
     check_done();
@@ -61,7 +61,7 @@ static void child_is_well(pid_t pid)
     CHECK_EQ(0, status);
 }
 
-/* Takes messages of this length and sends each back, once a receive for it is posted. */
+/* Receives messages of this length and sends each back after posting the next receive. */
 static void echo(size_t length, unsigned times)
 {
     for (unsigned i = 0; i < times; i++) {
@@ -88,7 +88,7 @@ static void converse(size_t length, unsigned times)
     fx_buf_free(&back);
 }
 
-/* To the process that has not got it the connection has ended. */
+/* Checks that the connection has ended for the process that has not claimed it. */
 static void lost(void)
 {
     CHECK_STATUS(IT_ERR_INVALID_EP_STATE, itx_ep_claim(bed.pair.b_ep));
@@ -100,7 +100,7 @@ static void goes_on_in_the_child(size_t length, unsigned times)
 {
     pid_t pid;
 
-    fx_recv(bed.pair.b_ep, &bed.b, 0, length, 1); /* before the fork: it goes along */
+    fx_recv(bed.pair.b_ep, &bed.b, 0, length, 1); /* posted before the fork, so the child has it */
     pid = split();
     if (pid == 0) {
         CHECK_OK(itx_ep_claim(bed.pair.b_ep));
@@ -110,7 +110,7 @@ static void goes_on_in_the_child(size_t length, unsigned times)
     }
     converse(length, times);
     child_is_well(pid);
-    lost(); /* and the last copy of the socket is closed */
+    lost(); /* closes the last copy of the socket */
     fx_conn(bed.pair.a.conn_evd, bed.pair.a_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     fx_drain(bed.pair.b.recv_evd);
     CHECK_OK(it_ep_reset(bed.pair.a_ep));
@@ -140,7 +140,7 @@ Test(data_fork, goes_on_in_the_parent, .init = bed_open, .fini = bed_close)
         child_done();
     }
     CHECK_OK(itx_ep_claim(bed.pair.b_ep));
-    CHECK_OK(itx_ep_claim(bed.pair.b_ep)); /* again is nothing */
+    CHECK_OK(itx_ep_claim(bed.pair.b_ep)); /* a second claim does nothing */
     CHECK_EQ(1, write(go[1], "", 1));
     fx_pair_ping(&bed.pair);
     child_is_well(pid);
@@ -149,7 +149,7 @@ Test(data_fork, goes_on_in_the_parent, .init = bed_open, .fini = bed_close)
     (void)close(go[1]);
 }
 
-/* A child that does nothing, or runs another program, changes nothing. */
+/* A child that does nothing, or executes another program, changes nothing. */
 Test(data_fork, the_child_is_another_program, .init = bed_open, .fini = bed_close)
 {
     for (unsigned i = 0; i < 5; i++) {
@@ -170,7 +170,7 @@ Test(data_fork, the_child_is_another_program, .init = bed_open, .fini = bed_clos
     }
 }
 
-/* In the middle of a message, of which the socket holds a part. */
+/* The fork happens in the middle of a message: the socket holds a part of it. */
 Test(data_fork, in_the_middle_of_a_message, .init = bed_open, .fini = bed_close)
 {
     pid_t pid;
@@ -191,12 +191,14 @@ Test(data_fork, in_the_middle_of_a_message, .init = bed_open, .fini = bed_close)
     }
     fx_done(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 2, IT_DTO_SUCCESS);
     child_is_well(pid);
-    CHECK(!fx_is_filled(bed.b.data, SIZE, 3)); /* the parent's copy is its own */
+    CHECK(!fx_is_filled(bed.b.data, SIZE, 3)); /* the parent's memory is unchanged */
     lost();
     fx_conn(bed.pair.a.conn_evd, bed.pair.a_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
 }
 
-/* The child's thread serves Reads while its program sleeps; its descriptors are its own. */
+/*
+ * The child's thread serves Reads while its program sleeps. The child has descriptors of its own.
+ */
 Test(data_fork, one_sided_and_by_descriptor)
 {
     it_evd_handle_t evd;
@@ -234,14 +236,14 @@ Test(data_fork, one_sided_and_by_descriptor)
     fx_send(bed.pair.a_ep, &bed.a, 0, 64, 6, FX_QUIET);
     child_is_well(pid);
     CHECK_EQ(0, poll(&wait, 1, 0));
-    CHECK_OK(it_ep_free(bed.pair.b_ep)); /* leaves it to the child, who is gone */
+    CHECK_OK(it_ep_free(bed.pair.b_ep)); /* leaves it to the child, which has ended */
     fx_conn(bed.pair.a.conn_evd, bed.pair.a_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     CHECK_OK(it_evd_free(evd));
     bed.pair.b_ep = fx_ep(&bed.pair.b, &attr);
     bed_close();
 }
 
-/* Each of many connections goes to another process; new ones are made in both. */
+/* Many connections go to either process, and both make new ones. */
 Test(data_fork, some_here_some_there, .init = bed_open, .fini = bed_close)
 {
     enum {
@@ -269,7 +271,7 @@ Test(data_fork, some_here_some_there, .init = bed_open, .fini = bed_close)
     if (pid == 0) {
         struct fx_node other;
 
-        fx_node_open(&other); /* both ends in the child */
+        fx_node_open(&other); /* the child has both ends */
         fx_join(&bed.pair.b, fx_ep(&bed.pair.b, &attr), &other, fx_ep(&other, &attr));
         fx_node_close(&other);
         fx_node_close(&bed.pair.b);
@@ -316,7 +318,7 @@ Test(data_fork, twice_frozen, .init = bed_open, .fini = bed_close)
     CHECK_OK(itx_ia_freeze(bed.pair.b.ia));
     CHECK_STATUS(IT_ERR_EVD_BUSY, itx_ia_freeze(bed.pair.b.ia));
     CHECK_OK(itx_ia_thaw(bed.pair.b.ia));
-    /* Posts wait for the claim, which a disconnect is as well. */
+    /* Posts wait for the claim. A disconnect is a claim, too. */
     CHECK_OK(it_post_send(bed.pair.b_ep, NULL, 0, 1, FX_SIGNAL));
     fx_empty(bed.pair.b.request_evd);
     CHECK_OK(it_post_recv(bed.pair.a_ep, NULL, 0, 2, FX_SIGNAL));

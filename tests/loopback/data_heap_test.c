@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The heap is called not once, on either side: by links, unlinks, Reads into windows, remote
- * unlinks, messages into a shared receive queue, atomic operations, immediate values.
+ * Neither side calls the heap for links, unlinks, Reads into windows, remote unlinks, messages into
+ * a shared receive queue, atomic operations, immediate values.
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static atomic_uint calls;
 
 #if COUNTS
 
-/* The C library's own functions, under the names it keeps for this purpose. */
+/* The C library provides its own functions under these names, too. */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t number, size_t size);
 void *__libc_realloc(void *memory, size_t size);
@@ -77,7 +77,9 @@ struct bed {
     it_ep_handle_t srq_peer;
 };
 
-/* A window is opened, read into and closed by its owner; opened again, and closed by the peer. */
+/*
+ * Its owner links, reads into and unlinks a window, then links it again, and the peer unlinks it.
+ */
 static void window_round_trip(struct bed *bed, uint64_t cookie)
 {
     it_ep_handle_t ep = bed->pair.a_ep;
@@ -97,7 +99,7 @@ static void window_round_trip(struct bed *bed, uint64_t cookie)
     fx_done_len(bed->pair.b.request_evd, bed->pair.b_ep, IT_DTO_SEND_CMPL_EVENT, cookie, 0);
 }
 
-/* Receives of the queue are drawn, placed into and given back. */
+/* Messages draw receives of the queue, which are posted again. */
 static void srq_round_trip(struct bed *bed, uint64_t cookie)
 {
     for (unsigned i = 0; i < 4; i++)
@@ -155,7 +157,7 @@ int main(void)
     }
     bed_open(&bed);
     for (uint64_t i = 0; i < 300; i++) {
-        if (i == 10) /* everybody has warmed up */
+        if (i == 10) /* all have warmed up */
             atomic_store(&counting, true);
         window_round_trip(&bed, i);
         srq_round_trip(&bed, i);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The longest message there is, 2^32 - 1 octets, and one just longer than 2^31. The memory on both
- * sides is a small file mapped again and again, so the test needs address space, not memory.
+ * The longest possible message, 2^32 - 1 octets, and one slightly longer than 2^31. The memory on
+ * both sides maps one small file many times, so the test needs address space, not memory.
  */
 #include <criterion/criterion.h>
 #include <string.h>
@@ -22,7 +22,7 @@
 #define SANITIZED 0
 #endif
 
-/* CHUNK octets of memory, repeated CHUNKS times. */
+/* Maps CHUNK octets of memory CHUNKS times in a row. */
 static unsigned char *repeated(void)
 {
     int fd = memfd_create("huge", MFD_CLOEXEC);
@@ -82,7 +82,7 @@ static void bed_close(void)
     fx_pair_close(&bed.pair);
 }
 
-/* Every octet of the repeated memory lies in several places of the message. */
+/* Checks the memory once: each octet of it is in several places of the message. */
 static void arrived(void)
 {
     fx_check_same(bed.a.data, bed.b.data, CHUNK);

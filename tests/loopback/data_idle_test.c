@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* An IA with nothing to do does nothing, and counts what it does do. */
+/* An IA with nothing to do does nothing, and counts what it does. */
 #include <criterion/criterion.h>
 #include <string.h>
 #include <time.h>
 
 #include "support/fixture_pair.h"
 
-/* Counters may lag behind events a little: waits until this one (by its offset) has a value. */
+/*
+ * Waits until the counter at this offset has this value: counters may lag behind events a little.
+ */
 static void await(const struct fx_node *node, size_t member, uint64_t want)
 {
     struct fx_patience patience = fx_patience_start("a counter");
@@ -30,7 +32,7 @@ static void nap(long ms)
     (void)nanosleep(&time, NULL);
 }
 
-/* With connections, a listener and posted receives, but no traffic: no thread ever wakes up. */
+/* With connections, a listener and posted receives, but without traffic, no thread wakes. */
 Test(data_idle, no_wakeups, .init = pair_init, .fini = pair_fini)
 {
     uint16_t port;
@@ -43,7 +45,7 @@ Test(data_idle, no_wakeups, .init = pair_init, .fini = pair_fini)
     CHECK_OK(it_post_send(pair.a_ep, NULL, 0, 1, FX_SIGNAL));
     fx_done_len(pair.b.recv_evd, pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 0, 0);
     fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 1, 0);
-    /* It may take a moment to calm down; then two looks 100 ms apart find no difference. */
+    /* The IAs may need a moment to settle. Then two reads 100 ms apart find no difference. */
     for (unsigned i = 0; i < 10 && quiet < 2; i++) {
         uint64_t a = fx_counters(&pair.a).thread_wakeups;
         uint64_t b = fx_counters(&pair.b).thread_wakeups;
@@ -70,7 +72,7 @@ Test(data_idle, counters, .init = pair_init, .fini = pair_fini)
     b = fx_node_buf(&pair.b, 100000);
     AWAIT(&pair.a, connections_initiated, 1);
     AWAIT(&pair.b, connections_accepted, 1);
-    fx_pair_ping(&pair); /* nothing of the startup is on its way any more */
+    fx_pair_ping(&pair); /* completes the start of the connection */
     before_a = fx_counters(&pair.a);
     before_b = fx_counters(&pair.b);
     CHECK_EQ(0, before_a.connections_accepted);
@@ -91,7 +93,7 @@ Test(data_idle, counters, .init = pair_init, .fini = pair_fini)
     CHECK(after_b.receive_calls > before_b.receive_calls);
     CHECK_EQ(0, after_a.crc_errors + after_a.protocol_errors + after_a.terminates_sent +
                     after_a.terminates_received);
-    /* An access violation: one Terminate, sent there and received here. */
+    /* An access violation makes one Terminate, sent by b and received by a. */
     CHECK_OK(it_post_rdma_read(pair.a_ep, &(it_lmr_triplet_t){a.lmr, {a.data}, 8}, 1, 4, FX_SIGNAL,
                                0, 0));
     fx_conn(pair.a.conn_evd, pair.a_ep, IT_CM_MSG_CONN_BROKEN_EVENT);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Immediate values between two endpoints of ours: with Sends, with RDMA Writes, alone. */
+/* Immediate values between two endpoints of this library: with Sends, with RDMA Writes, alone. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ static void bed_close(void)
     fx_pair_close(&bed.pair);
 }
 
-/* The next receive of the receiver carries this value and no data. */
+/* Takes the next receive, which must carry this value and no data. */
 static void value_arrives(it_dto_cookie_t cookie, uint64_t want)
 {
     it_event_t event = fx_next(bed.pair.b.recv_evd);
@@ -44,7 +44,7 @@ static void value_arrives(it_dto_cookie_t cookie, uint64_t want)
     CHECK_EQ(want, value);
 }
 
-/* ... or data and no value. */
+/* Takes the next receive, which must have data and no value. */
 static void data_arrives(it_dto_cookie_t cookie, size_t length)
 {
     it_event_t event = fx_next(bed.pair.b.recv_evd);
@@ -88,7 +88,7 @@ Test(data_immediate, announced, .init = node_init, .fini = node_fini)
     CHECK_EQ(2, features.send_imm_receives);
 }
 
-/* One receive each; its buffer stays as it is. */
+/* Each value takes one receive. The buffer of the receive is unchanged. */
 Test(data_immediate, alone, .init = bed_open, .fini = bed_close)
 {
     for (size_t i = 0; i < VALUES; i++) {
@@ -105,7 +105,7 @@ Test(data_immediate, alone, .init = bed_open, .fini = bed_close)
     fx_empty(bed.pair.b.recv_evd);
 }
 
-/* When the value is there, so is all that was written. */
+/* When the value arrives, all written octets are in place. */
 Test(data_immediate, behind_a_write, .init = bed_open, .fini = bed_close)
 {
     static const size_t sizes[] = {1, 511, 512, 513, 1448, 65536, 1u << 20, SIZE};
@@ -122,7 +122,7 @@ Test(data_immediate, behind_a_write, .init = bed_open, .fini = bed_close)
     }
 }
 
-/* Two receives: the data, then the value. One completion for the sender. */
+/* The data and the value each take a receive. The sender gets one completion. */
 Test(data_immediate, behind_a_send, .init = bed_open, .fini = bed_close)
 {
     static const size_t sizes[] = {1, 600, 100000, SIZE};
@@ -140,7 +140,7 @@ Test(data_immediate, behind_a_send, .init = bed_open, .fini = bed_close)
     }
 }
 
-/* All kinds in one burst: everything arrives in the order of posting. */
+/* A burst of all kinds of requests arrives in the order of posting. */
 Test(data_immediate, mixed, .init = bed_open, .fini = bed_close)
 {
     for (uint64_t round = 0; round < 100; round++) {
@@ -180,7 +180,7 @@ Test(data_immediate, not_enabled_here, .init = bed_open, .fini = bed_close)
     fx_pair_ping(&bed.pair);
 }
 
-/* The peer takes it for what it is to RFC 5040: an unknown opcode. */
+/* The peer handles the value as RFC 5040 says: it is an unknown opcode. */
 Test(data_immediate, not_enabled_there, .init = bed_open, .fini = bed_close)
 {
     CHECK_OK(itx_ep_enable_immediate(bed.pair.b_ep, IT_FALSE));
@@ -191,7 +191,7 @@ Test(data_immediate, not_enabled_there, .init = bed_open, .fini = bed_close)
     fx_conn(bed.pair.b.conn_evd, bed.pair.b_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
     CHECK_EQ(IT_ASYNC_AFF_EP_BAD_TRANSPORT_OPCODE, fx_next(bed.pair.b.aff_evd).event_number);
     CHECK_EQ(IT_ASYNC_AFF_EP_R_ERROR, fx_next(bed.pair.a.aff_evd).event_number);
-    /* Survives a reset. */
+    /* The setting of a stays over a reset. That of b changes. */
     CHECK_OK(it_ep_reset(bed.pair.a_ep));
     CHECK_OK(it_ep_reset(bed.pair.b_ep));
     CHECK_OK(itx_ep_enable_immediate(bed.pair.b_ep, IT_TRUE));
@@ -201,7 +201,7 @@ Test(data_immediate, not_enabled_there, .init = bed_open, .fini = bed_close)
     value_arrives(9, 5);
 }
 
-/* As for a Send: no receive, no connection. */
+/* As with a Send, a message without a receive ends the connection. */
 Test(data_immediate, without_a_receive, .init = bed_open, .fini = bed_close)
 {
     CHECK_OK(write_value(8, 1, FX_QUIET, 5));

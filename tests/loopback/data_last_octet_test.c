@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Programs poll for the last octet of an RDMA Write, though no standard promises it: when it is
- * there, all octets before it are. Here a thread of its own places them, and another looks.
+ * Programs poll for the last octet of an RDMA Write, though no standard promises that this works:
+ * when that octet is there, all octets before it are. Here one thread places the octets and another
+ * one polls.
  */
 #include <criterion/criterion.h>
 #include <stdatomic.h>
@@ -14,7 +15,7 @@
 
 TestSuite(data_last_octet, .init = pair_init, .fini = pair_fini);
 
-/* Spins: the look and the copy have to meet. */
+/* Spins, since the poll must meet the copy. */
 static void await_octet(const struct fx_buf *buf, size_t place, unsigned char value)
 {
     struct fx_patience patience = fx_patience_start("the last octet of a Write");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* itx_ia_lead_begin, itx_ia_lead_end: a thread in a poll of its own does the work of an IA. */
+/* itx_ia_lead_begin, itx_ia_lead_end: a thread in its own poll does the work of an IA. */
 #include <criterion/criterion.h>
 #include <poll.h>
 #include <pthread.h>
@@ -28,7 +28,7 @@ static void bed_close(void)
     check_done();
 }
 
-/* The IA's thread may lead just now. */
+/* Begins to lead. The IA's thread may lead at this moment, so this repeats. */
 static int begin(void)
 {
     int fd = -1;
@@ -95,7 +95,7 @@ Test(data_lead, a_callback_runs_in_the_thread_that_leads, .init = bed_open, .fin
     CHECK_OK(it_evd_callback_detach(bed.pair.b.recv_evd));
 }
 
-/* The IA's thread goes on with it, and is not to lead. */
+/* A callback on the IA's thread asks to lead, which is not supported. */
 static void ask(it_evd_handle_t evd, void *argument)
 {
     struct call *call = argument;
@@ -146,7 +146,7 @@ Test(data_lead, one_thread_leads_and_works_for_others, .init = bed_open, .fini =
     fx_thread_sleeps(id);
     send_one();
     await_readable(fd);
-    end(IT_TRUE); /* it was read here, or by the other thread from now on */
+    end(IT_TRUE); /* this call has read it, or the other thread does */
     CHECK_EQ(0, pthread_join(thread, NULL));
 }
 

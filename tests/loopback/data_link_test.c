@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The Spigot goes offline and online: one unaffiliated event each. In a network of our own. */
+/*
+ * The Spigot goes offline and online, with one unaffiliated event each. The test has a network of
+ * its own.
+ */
 #include <criterion/criterion.h>
 #include <net/if.h>
 #include <sched.h>
@@ -24,7 +27,9 @@ static void set_loopback(bool up)
     (void)close(fd);
 }
 
-/* False where we may not: then there is nothing to test. */
+/*
+ * Makes a network namespace. Returns false if this process may not; then there is nothing to test.
+ */
 static bool own_network(void)
 {
     if (unshare(CLONE_NEWNET) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) {
@@ -77,7 +82,7 @@ static void follow(const char *name)
         check_news(evd, ia, IT_ASYNC_UNAFF_SPIGOT_ONLINE);
     }
     CHECK_STATUS(IT_ERR_TIMEOUT_EXPIRED, it_evd_wait(evd, 20000, &event, NULL));
-    /* Nobody to tell. */
+    /* Without an EVD nobody gets the events. */
     CHECK_OK(it_evd_free(evd));
     set_loopback(false);
     set_loopback(true);

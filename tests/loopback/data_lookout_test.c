@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A consumer that polls only now and then, but often enough to be the one who serves the streams,
- * looks at all of them soon: also at those that were idle while others were not.
+ * A consumer that polls rarely, but often enough to serve the streams itself, soon reads all of
+ * them, including those that were idle while others were not.
  */
 #include <criterion/criterion.h>
 #include <pthread.h>
@@ -13,12 +13,12 @@
 
 #define READS 20u
 /*
- * So many looks of the slow poller may pass before half of the Reads are done. If it looked at all
- * streams once in 32 times only, it would be some 16.
+ * The slow poller may poll this many times before half of the Reads are done. If it read all
+ * streams only once in 32 polls, it would be about 16.
  */
 #define MEDIAN_POLLS 5u
 #define PAUSE_NS     800000
-/* Polls after which a stream without data counts as idle, and then some. */
+/* More polls than it takes until a stream without data counts as idle. */
 #define POLLS_LONG  5000u
 #define POLLS_SHORT 300u
 
@@ -89,7 +89,9 @@ static void bed_close(void)
     fx_node_close(&bed.pair.b);
 }
 
-/* While there is traffic the poller polls so often that it serves, and not a thread of the IA. */
+/*
+ * During traffic the poller polls so often that it serves the streams in place of the IA's thread.
+ */
 static void poll_quickly(unsigned polls)
 {
     atomic_store(&bed.poller.pace, PACE_QUICK);
@@ -102,7 +104,7 @@ static void poll_quickly(unsigned polls)
     await_polls(&bed.poller, 2);
 }
 
-/* How often the poller has looked until it was served. */
+/* Returns how many polls the Read took. */
 static unsigned read_polls(it_ep_handle_t ep)
 {
     unsigned start = atomic_load(&bed.poller.polls);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One EVD for all that happens on each side: the order in which it tells. */
+/* One EVD for everything on each side: the order of its events. */
 #include <criterion/criterion.h>
 
 #include "support/it_fixture.h"
@@ -68,7 +68,7 @@ static void connect_sides(struct side *a, struct side *b)
     CHECK_OK(it_listen_free(listener));
 }
 
-/* Messages, the end of the connection behind them, and what it flushes between the two. */
+/* Messages, the end of the connection after them, and the flushed requests in between. */
 Test(data_mixed, a_whole_life_in_order)
 {
     struct side a, b;

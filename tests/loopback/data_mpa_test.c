@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Every setting of itx_ep_set_mpa_params on both sides: what is agreed on, and that data flows. */
+/* Every setting of itx_ep_set_mpa_params on both sides: what both agree on, and that data flows. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ static struct itx_mpa_info agreed(it_ep_handle_t ep)
     return info;
 }
 
-/* A little of everything, both ways. */
+/* Sends, reads and writes messages of several sizes both ways. */
 static void exercise(void)
 {
     static const size_t sizes[] = {0, 1, 3, 500, 1428, 4096, 65537, 300001};
@@ -47,7 +47,7 @@ static void exercise(void)
         fx_done_len(pair.b.recv_evd, pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, size);
         fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 2, size);
         fx_check_same(a.data + 3, b.data + 1, size);
-        /* b reads from a, then writes it back elsewhere, and tells a. */
+        /* b reads from a, writes it back to another place, and sends a message. */
         memset(b.data, 0, b.size);
         fx_read(pair.b_ep, &b, 0, size, &a, 5, 3, FX_SIGNAL);
         fx_done_len(pair.b.request_evd, pair.b_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 3, size);
@@ -119,7 +119,7 @@ Test(data_mpa, ready_to_receive_kinds)
         ITX_RTR_WRITE);
 }
 
-/* Without the peer-to-peer model there need be none. */
+/* Without the peer-to-peer model no kind of RTR is needed. */
 Test(data_mpa, no_kind_without_peer_to_peer, .init = node_init, .fini = node_fini)
 {
     struct itx_mpa_params params;
@@ -135,7 +135,7 @@ Test(data_mpa, no_kind_without_peer_to_peer, .init = node_init, .fini = node_fin
     CHECK_EQ(0, params.rtr_types);
 }
 
-/* What an endpoint starts with. */
+/* The settings of a new endpoint. */
 Test(data_mpa, defaults, .init = pair_init, .fini = pair_fini)
 {
     struct itx_mpa_info info;
@@ -153,7 +153,7 @@ Test(data_mpa, defaults, .init = pair_init, .fini = pair_fini)
     fx_pair_ping(&pair);
 }
 
-/* ORD = min(own ORD, peer's IRD), on both sides; IRD stays as set. */
+/* ORD = min(own ORD, peer's IRD) on both sides. IRD stays as set. */
 Test(data_mpa, read_depths)
 {
     static const uint32_t depths[][4] = {

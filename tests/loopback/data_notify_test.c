@@ -7,7 +7,7 @@
 
 #include "support/waiter.h"
 
-/* How long something that must not happen is given to happen all the same. */
+/* How long the test waits for an event that must not happen. */
 #define GRACE_US 30000u
 
 static void waiter_stays(struct waiter *waiter)
@@ -60,7 +60,7 @@ static void post_receives(unsigned count, it_dto_flags_t flags)
         CHECK_OK(it_post_recv(bed.b_ep, NULL, 0, i, flags));
 }
 
-/* Sends, and returns when the message has been delivered: a Read behind it has been answered. */
+/* Sends a message and returns when it was delivered: a later Read has been answered. */
 static void deliver(it_dto_flags_t flags)
 {
     CHECK_OK(it_post_send(bed.a_ep, NULL, 0, 0, flags));
@@ -68,7 +68,10 @@ static void deliver(it_dto_flags_t flags)
     fx_done_len(bed.a.request_evd, bed.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1, 8);
 }
 
-/* Receives without the flag are queued and wake nobody; a solicited one releases the first. */
+/*
+ * Receives without IT_NOTIFY_FLAG are queued and wake nobody. A solicited one makes the waiter
+ * return the first.
+ */
 Test(data_notify, plain_receives_wake_nobody, .fini = bed_close)
 {
     struct waiter waiter;
@@ -86,7 +89,7 @@ Test(data_notify, plain_receives_wake_nobody, .fini = bed_close)
     fx_empty(bed.recv_evd);
 }
 
-/* Of a Send with a value only the value wakes, and only when it is solicited. */
+/* Of a Send with an immediate value only the value wakes, and only if it is solicited. */
 Test(data_notify, immediate_values, .fini = bed_close)
 {
     struct waiter waiter;
@@ -114,7 +117,7 @@ Test(data_notify, immediate_values, .fini = bed_close)
     }
 }
 
-/* At entry what is queued is taken, notification or not. */
+/* At entry a wait takes a queued event, whether it is a notification event or not. */
 Test(data_notify, entry_takes_what_is_there, .fini = bed_close)
 {
     it_event_t event;
@@ -150,7 +153,7 @@ Test(data_notify, threshold, .fini = bed_close)
         fx_done_len(bed.recv_evd, bed.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, i, 0);
 }
 
-/* The threshold is met, but by events that notify nobody. */
+/* The threshold is reached, but none of the events is a notification event. */
 Test(data_notify, threshold_needs_a_notification, .fini = bed_close)
 {
     struct waiter waiter;
@@ -165,7 +168,7 @@ Test(data_notify, threshold_needs_a_notification, .fini = bed_close)
     waiter_returns(&waiter, 0, 3);
 }
 
-/* Fewer than the threshold: the time runs out, and it_evd_dequeue gets them. */
+/* Below the threshold the wait times out. it_evd_dequeue still gets the events. */
 Test(data_notify, threshold_and_timeout, .fini = bed_close)
 {
     it_event_t event;
@@ -185,7 +188,10 @@ Test(data_notify, threshold_and_timeout, .fini = bed_close)
     fx_empty(bed.recv_evd);
 }
 
-/* The same rules for requests: COMPLETION alone queues, COMPLETION and NOTIFY wake. */
+/*
+ * The same rules hold for requests: with COMPLETION they are queued, with COMPLETION and NOTIFY
+ * they wake.
+ */
 Test(data_notify, requests, .fini = bed_close)
 {
     struct waiter waiter;
@@ -201,7 +207,7 @@ Test(data_notify, requests, .fini = bed_close)
     fx_empty(bed.a.request_evd);
 }
 
-/* SOLICITED_WAIT changes nothing at the sender. */
+/* SOLICITED_WAIT makes no difference at the sender. */
 Test(data_notify, solicited_is_not_for_the_sender, .fini = bed_close)
 {
     struct waiter waiter;
@@ -231,7 +237,7 @@ Test(data_notify, two_waiters, .fini = bed_close)
     deliver(FX_QUIET);
     waiter_ends(&one, IT_SUCCESS);
     CHECK(pthread_join(two.thread, NULL) == 0);
-    /* The limit of waiters is at least 1. */
+    /* The IA may allow one waiter only. */
     if (two.status == IT_SUCCESS)
         CHECK_EQ(1, one.event.dto_cmpl.cookie + two.event.dto_cmpl.cookie);
     else

@@ -5,7 +5,7 @@
 
 #include "support/fixture_pair.h"
 
-/* A Send posted after a Read completes after it, however long the Read takes. */
+/* A Send posted after a Read completes after it, even if the Read takes long. */
 Test(data_order, send_completes_after_read, .init = pair_init, .fini = pair_fini)
 {
     struct fx_buf sink = fx_node_buf(&pair.a, 2u << 20);
@@ -24,7 +24,7 @@ Test(data_order, send_completes_after_read, .init = pair_init, .fini = pair_fini
     }
 }
 
-/* Unsignalled requests leave no event when they succeed, signalled ones do, in their order. */
+/* Successful unsignalled requests leave no event. Signalled ones do, in their order. */
 Test(data_order, unsignalled, .init = pair_init, .fini = pair_fini)
 {
     struct fx_buf buf = fx_node_buf(&pair.a, 4096);
@@ -43,7 +43,7 @@ Test(data_order, unsignalled, .init = pair_init, .fini = pair_fini)
     }
 }
 
-/* A Read sees what was written before it on the same connection. */
+/* A Read sees the data of earlier Writes on the same connection. */
 Test(data_order, write_then_read, .init = pair_init, .fini = pair_fini)
 {
     struct fx_buf out = fx_node_buf(&pair.a, 100000);
@@ -59,7 +59,7 @@ Test(data_order, write_then_read, .init = pair_init, .fini = pair_fini)
     }
 }
 
-/* A fenced Write waits for the Reads before it: these see nothing of it. */
+/* A fenced Write waits for earlier Reads, which do not see its data. */
 Test(data_order, fenced_write_after_read, .init = pair_init, .fini = pair_fini)
 {
     struct fx_buf fresh = fx_node_buf(&pair.a, 1u << 20);
@@ -82,7 +82,7 @@ Test(data_order, fenced_write_after_read, .init = pair_init, .fini = pair_fini)
     }
 }
 
-/* A fence in front of everything, with and without Reads before it. */
+/* Fences requests of every kind, with and without Reads before them. */
 Test(data_order, fenced_requests_of_every_kind, .init = pair_init, .fini = pair_fini)
 {
     it_dto_flags_t fenced = (it_dto_flags_t)(FX_SIGNAL | IT_BARRIER_FENCE_FLAG);
@@ -109,7 +109,7 @@ Test(data_order, fenced_requests_of_every_kind, .init = pair_init, .fini = pair_
     }
 }
 
-/* More Reads than the ORD: the surplus waits, all of them complete. */
+/* Of more Reads than the ORD some wait, and all complete. */
 static void reads_beyond(uint32_t ord, uint32_t ird)
 {
     it_ep_attributes_t a_attr = fx_ep_attr();
@@ -149,7 +149,7 @@ Test(data_order, reads_beyond_peers_ird)
     reads_beyond(8, 2);
 }
 
-/* A Read on an endpoint that may have none in flight. */
+/* Posts a Read on an endpoint with an ORD of 0. */
 Test(data_order, read_with_ord_zero)
 {
     it_ep_attributes_t attr = fx_ep_attr();
@@ -166,7 +166,7 @@ Test(data_order, read_with_ord_zero)
     fx_pair_close(&pair);
 }
 
-/* Large messages both ways at once: neither side may wait for the other to read. */
+/* Large messages go both ways at once: neither side may wait for the other to read. */
 Test(data_order, large_messages_cross, .init = pair_init, .fini = pair_fini)
 {
     struct fx_buf a_out;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A completion EVD that is too small: it harms the connections that feed it, and no other. */
+/* A completion EVD that is too small breaks the connections that use it, and no others. */
 #include <criterion/criterion.h>
 
 #include "support/it_fixture.h"
@@ -61,12 +61,12 @@ Test(data_overflow, receives)
     if (detects_overflow(b)) {
         fx_conn(b->conn_evd, b_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
         CHECK_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(b_ep));
-        /* The sender's end breaks as well; what it had not sent yet is flushed. */
+        /* The sender's end breaks as well. Requests that were not sent are flushed. */
         fx_conn(good.a.conn_evd, a_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
         while (it_evd_dequeue(good.a.request_evd, &event) == IT_SUCCESS)
             CHECK(event.dto_cmpl.ep == a_ep);
     }
-    /* What is queued can be taken, in order; the others go on. */
+    /* Queued completions can be taken in order. Other connections continue. */
     fx_pair_ping(&good);
     for (uint64_t i = 0; i < room; i++)
         fx_done_len(small, b_ep, IT_DTO_RC_RECV_CMPL_EVENT, i, 0);
@@ -81,7 +81,7 @@ Test(data_overflow, receives)
     fx_node_close(&good.b);
 }
 
-/* Unsignalled requests need no room at all. */
+/* Unsignalled requests need no room. */
 Test(data_overflow, unsignalled_requests_take_no_room)
 {
     struct fx_node a;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ITX_OWN_PEER_ACKS, _HOLD and _IMM: agreed on where both ask, completions that wait for the peer,
- * Terminates that find their request, Sends that wait for a receive, values within Sends.
+ * ITX_OWN_PEER_ACKS, _HOLD and _IMM: agreed on if both sides ask, completions that wait for the
+ * peer, Terminates that name their request, Sends that wait for a receive, values within Sends.
  */
 #include <criterion/criterion.h>
 #include <string.h>
@@ -73,7 +73,7 @@ static struct itx_mpa_info info_of(it_ep_handle_t ep)
     return info;
 }
 
-/* The other side has taken what came before this: it answers a Read. */
+/* Lets b read from a. When the Read completes, each side has handled the other's earlier octets. */
 static void round_trip(void)
 {
     fx_read(bed.pair.b_ep, &bed.b, 0, 8, &bed.a, 0, 99, FX_SIGNAL);
@@ -101,7 +101,7 @@ static void nothing_completes(void)
         fx_empty(bed.pair.a.request_evd);
 }
 
-/* The connection has ended on both sides. */
+/* Connects again after the connection has ended on both sides. */
 static void again(void)
 {
     fx_drain(bed.pair.a.request_evd);
@@ -207,7 +207,7 @@ Test(data_own, every_kind_of_request, .init = bed_open, .fini = bed_close)
     }
 }
 
-/* Nobody polls or waits at the other side: its loop acknowledges. */
+/* No thread polls or waits at the other side: its loop acknowledges. */
 Test(data_own, a_passive_peer_acknowledges, .init = bed_open, .fini = bed_close)
 {
     for (uint64_t i = 0; i < 200; i++) {
@@ -216,7 +216,7 @@ Test(data_own, a_passive_peer_acknowledges, .init = bed_open, .fini = bed_close)
     }
 }
 
-/* It is there when the completion is there. */
+/* When the completion is there, the data is there. */
 Test(data_own, completion_means_arrival, .init = bed_open, .fini = bed_close)
 {
     for (uint32_t i = 0; i < 100; i++) {
@@ -227,7 +227,7 @@ Test(data_own, completion_means_arrival, .init = bed_open, .fini = bed_close)
     }
 }
 
-/* A side that has a message and leaves has acknowledged it. */
+/* A side that has a message and disconnects has acknowledged it. */
 Test(data_own, acknowledged_before_the_end)
 {
     bed_open();
@@ -289,7 +289,10 @@ Test(data_own, a_send_waits_for_its_receive, .init = bed_open, .fini = bed_close
     fx_send(bed.pair.a_ep, &bed.a, 7, 300000, 2, FX_SIGNAL);
     fx_send(bed.pair.a_ep, &bed.a, 0, 0, 3, FX_SIGNAL);
     fx_write(bed.pair.a_ep, &bed.a, 9, 100, &bed.b, SIZE - 100, 4, FX_SIGNAL);
-    /* The stream goes on meanwhile: Reads of the other side are answered, the Write is there. */
+    /*
+     * The stream continues while the Send waits: Reads of the other side are answered, and the
+     * Write arrives.
+     */
     round_trip();
     nothing_completes();
     fx_recv(bed.pair.b_ep, &bed.b, 0, 5000, 1);
@@ -374,12 +377,15 @@ Test(data_own, the_time_is_over, .init = bed_open_brief, .fini = bed_close)
     sent(2, IT_DTO_ERR_FLUSHED);
     ends_with(3, 0x11202);
     fx_conn(bed.pair.b.conn_evd, bed.pair.b_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
-    /* What it took is given back. */
+    /* The failed connection has returned its resources: the pair works again. */
     again();
     fx_pair_ping(&bed.pair);
 }
 
-/* Of each side, whenever it is said: before the connection, before the Send, while it waits. */
+/*
+ * A limit holds for its side, whether it was set before the connection, before the Send, or while
+ * the Send waits.
+ */
 static void limited(unsigned when)
 {
     if (when == 0) {
@@ -409,7 +415,7 @@ Test(data_own, the_tries_are_over, .init = bed_open, .fini = bed_close)
 {
     for (unsigned when = 0; when < 3; when++)
         limited(when);
-    /* The other direction has no limit. */
+    /* The other direction has no limit of tries. */
     CHECK_OK(itx_ep_limit_hold(bed.pair.b_ep, 0, 0));
     fx_send(bed.pair.a_ep, &bed.a, 0, 100, 1, FX_SIGNAL);
     round_trip();
@@ -456,7 +462,7 @@ static void send_value(size_t length, it_dto_cookie_t cookie, uint64_t value)
                                FX_SIGNAL, value));
 }
 
-/* The next completion of the receiver has so many octets, and this value. */
+/* Takes the next completion of the receiver, which must have this length and this value. */
 static void value_arrives(it_dto_cookie_t cookie, size_t length, uint64_t want)
 {
     it_event_t event = fx_next(bed.pair.b.recv_evd);
@@ -470,7 +476,7 @@ static void value_arrives(it_dto_cookie_t cookie, size_t length, uint64_t want)
     CHECK_EQ(want, value);
 }
 
-/* The values are posted before the peer has said a word, and to either end. */
+/* Both ends send values. The values are posted before the peer has sent anything. */
 static void values_go_within(uint32_t bits)
 {
     static const size_t sizes[] = {0, 1, 1000, 70000};
@@ -487,7 +493,7 @@ static void values_go_within(uint32_t bits)
         fx_check_same(bed.a.data, bed.b.data, sizes[i]);
         sent(10 + i, IT_DTO_SUCCESS);
     }
-    /* One of more bits is apart, as ever. */
+    /* A value of more bits is sent separately, as usual. */
     fx_recv(bed.pair.b_ep, &bed.b, 0, SIZE, 1);
     fx_recv(bed.pair.b_ep, &bed.b, 0, SIZE, 2);
     send_value(100, 3, UINT64_C(1) << 32);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Large messages that answer something: they leave in parts, arrive as they are, and go on wherever
- * a full socket has cut them.
+ * Large messages that answer a message of the peer: they leave in parts, arrive unchanged, and
+ * continue wherever a full socket has cut them.
  */
 #include <criterion/criterion.h>
 #include <dlfcn.h>
@@ -18,12 +18,12 @@
 
 /* ---- A socket that is full when the test says so -------------------------------------------- */
 
-/* The library enters the kernel by syscall(2); in builds with sanitizers by the wrappers. */
+/* The library enters the kernel through syscall(2); under sanitizers through the wrappers. */
 
 #define UNLIMITED LONG_MAX
 #define IOV_ROOM  512
 
-/* Octets until the socket takes no more, once. */
+/* Octets until the socket is full for one call. */
 static atomic_long room = UNLIMITED;
 static atomic_uint large_sends;
 
@@ -114,10 +114,10 @@ long syscall(long number, ...)
 
 #define LONGEST  131073u
 #define GUARD    64u
-#define MIN      49152u /* of what leaves in parts */
+#define MIN      49152u /* the shortest message that leaves in parts */
 #define MAX      131072u
-#define PAYLOAD  65500u /* of a Send's FPDU on loopback */
-#define TAIL_MAX 512u   /* an FPDU that is no longer goes along with the one before */
+#define PAYLOAD  65500u /* payload of a Send's FPDU on loopback */
+#define TAIL_MAX 512u   /* an FPDU up to this length leaves with the one before */
 
 static struct {
     struct fx_pair pair;
@@ -148,7 +148,7 @@ static void bed_close(void)
     fx_pair_close(&bed.pair);
 }
 
-/* The peer says something: from then on it may wait for an answer. */
+/* The peer sends a message, so that it may wait for an answer. */
 static void ask(void)
 {
     CHECK_OK(it_post_recv(bed.pair.a_ep, NULL, 0, 1, FX_SIGNAL));
@@ -157,7 +157,7 @@ static void ask(void)
     fx_done(bed.pair.b.request_evd, bed.pair.b_ep, IT_DTO_SEND_CMPL_EVENT, 1, IT_DTO_SUCCESS);
 }
 
-/* By how many calls it left, when the socket takes so many octets before it is full. */
+/* Answers while the socket takes `limit` octets before it is full. Returns the number of calls. */
 static unsigned answer(bool write, size_t size, long limit)
 {
     uint64_t cookie = ++bed.cookie;
@@ -233,7 +233,7 @@ Test(data_parts, writes)
     check_done();
 }
 
-/* What nobody has asked for goes in one call, and so does a second answer. */
+/* A message that the peer has not asked for leaves in one call, and so does a second answer. */
 Test(data_parts, only_answers, .fini = bed_close)
 {
     bed_open(true);
@@ -247,7 +247,7 @@ Test(data_parts, only_answers, .fini = bed_close)
     check_done();
 }
 
-/* Every octet of what frames them, and now and then one of the payload, is the last that fits. */
+/* Makes each octet around `middle` the last one that fits into the socket. */
 static void cut_around(bool write, size_t size, long middle)
 {
     for (long limit = middle > 40 ? middle - 40 : 0; limit < middle + 40; limit++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One-sided operations are served while the target's program calls nothing; many connections at
+ * One-sided operations are served while the target's program makes no calls; many connections at
  * once; a peer process that is killed.
  */
 #include <criterion/criterion.h>
@@ -17,7 +17,7 @@
 
 #define TARGET_SIZE (1u << 20)
 
-/* Memory that both processes see, for flow control without the library. */
+/* Memory that both processes share, for flow control without the library. */
 struct shared {
     atomic_bool ready; /* the target is connected and computes */
     atomic_bool stop;
@@ -44,7 +44,7 @@ static void await(atomic_bool *flag, const char *what)
     FX_WAIT_WHILE(!atomic_load(flag), what);
 }
 
-/* The target: connects, then only computes. */
+/* The target connects and then only computes. */
 static _Noreturn void target_main(struct shared *shared)
 {
     struct fx_buf buf;
@@ -63,7 +63,7 @@ static _Noreturn void target_main(struct shared *shared)
     atomic_store(&shared->ready, true);
     while (!atomic_load(&shared->stop))
         atomic_fetch_add(&shared->computed, 1);
-    /* What the peer wrote last. */
+    /* The peer's last Write is in place. */
     CHECK(fx_is_filled(buf.data, buf.size, 20));
     _exit(0);
 }
@@ -127,7 +127,7 @@ Test(data_progress, target_process_computes)
     (void)munmap(shared, sizeof(*shared));
 }
 
-/* In one process: the other IA is not touched by any call. */
+/* In one process: no call touches the target's IA. */
 Test(data_progress, target_ia_is_not_called, .init = pair_init, .fini = pair_fini)
 {
     struct fx_buf local;
@@ -144,7 +144,7 @@ Test(data_progress, target_ia_is_not_called, .init = pair_init, .fini = pair_fin
     }
 }
 
-/* The completion of a Read is seen by a consumer that looks only at the EVD's queue, later. */
+/* A consumer that only later looks at the EVD's queue finds the completion of a Read. */
 Test(data_progress, requester_sleeps_elsewhere, .init = pair_init, .fini = pair_fini)
 {
     struct fx_buf sink;
@@ -154,7 +154,7 @@ Test(data_progress, requester_sleeps_elsewhere, .init = pair_init, .fini = pair_
     source = fx_node_buf(&pair.b, 1u << 20);
     memset(source.data, 0x5a, source.size);
     fx_read(pair.a_ep, &sink, 0, sink.size, &source, 0, 1, FX_SIGNAL);
-    /* No call of the library until the last octet is there. */
+    /* The test makes no call of the library until the last octet has arrived. */
     FX_WAIT_WHILE(*(volatile unsigned char *)&sink.data[sink.size - 1] != 0x5a,
                   "data without a call");
     fx_done_len(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1, sink.size);
@@ -209,7 +209,7 @@ Test(data_progress, many_connections)
     fx_node_close(&b);
 }
 
-/* Both ends of a connection on the same IA. */
+/* Both ends of a connection are on the same IA. */
 Test(data_progress, both_ends_on_one_ia, .init = node_init, .fini = node_fini)
 {
     struct fx_buf out;
@@ -230,7 +230,7 @@ Test(data_progress, both_ends_on_one_ia, .init = node_init, .fini = node_fini)
     fx_done_len(node.request_evd, one, IT_DTO_SEND_CMPL_EVENT, 2, out.size);
 }
 
-/* A peer that writes for ever, until it is killed. */
+/* A peer that writes until it is killed. */
 static void writer_child(struct shared *shared)
 {
     struct fx_buf buf;
@@ -271,7 +271,7 @@ static void idle_child(struct shared *shared)
         (void)pause();
 }
 
-/* The peer is killed; with traffic from our side under way, if so wanted. */
+/* The peer is killed, if `writing` during traffic from this side. */
 static void killed(void (*child)(struct shared *), bool writing)
 {
     struct shared *shared = shared_make();
@@ -295,7 +295,7 @@ static void killed(void (*child)(struct shared *), bool writing)
     fx_conn(node.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
     await(&shared->ready, "peer");
     if (writing) {
-        /* Nobody at the other end will ever take all of this. */
+        /* The peer will never read all of this. */
         segment = fx_seg(&buf, 0, buf.size);
         for (uint64_t i = 0; i < 60; i++)
             CHECK_OK(it_post_rdma_write(ep, &segment, 1, 100 + i, FX_QUIET, shared->peer_address,
@@ -311,7 +311,7 @@ static void killed(void (*child)(struct shared *), bool writing)
         fx_done(node.recv_evd, ep, IT_DTO_RC_RECV_CMPL_EVENT, i, IT_DTO_ERR_FLUSHED);
     CHECK_STATUS(IT_ERR_INVALID_EP_STATE, it_ep_disconnect(ep, NULL, 0));
     fx_empty(node.conn_evd);
-    /* Those that had left are silent, the others failed, in order. */
+    /* Requests that were sent leave no event. The others failed, in order. */
     for (uint64_t last = 0; it_evd_dequeue(node.request_evd, &event) == IT_SUCCESS;) {
         CHECK(writing && event.dto_cmpl.cookie > last);
         CHECK(event.dto_cmpl.dto_status == IT_DTO_ERR_FLUSHED ||
@@ -325,7 +325,7 @@ static void killed(void (*child)(struct shared *), bool writing)
 TEST_ROW(data_progress, idle_peer_is_killed, killed, idle_child, false);
 TEST_ROW(data_progress, writing_peer_is_killed, killed, writer_child, false);
 
-/* Writing to a dead peer raises no signal here, or this test would die of it. */
+/* Writing to a dead peer must raise no signal: it would kill this test. */
 Test(data_progress, peer_is_killed_while_written_to)
 {
     (void)signal(SIGPIPE, SIG_DFL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* itx_mpa_params.release_us: an accepting side that speaks first without the peer-to-peer model. */
+/* itx_mpa_params.release_us: an accepting side that sends first without the peer-to-peer model. */
 #include <criterion/criterion.h>
 
 #include "support/fixture_pair.h"
@@ -26,7 +26,10 @@ static void open_with(struct itx_mpa_params a, struct itx_mpa_params b)
     fx_pair_open_as(&pair, &setup);
 }
 
-/* The accepting side sends, writes and reads before the other has posted anything but receives. */
+/*
+ * The accepting side sends, writes and reads before the other side has posted anything except
+ * receives.
+ */
 static void accepting_side_first(uint32_t revision)
 {
     struct fx_buf a;
@@ -53,8 +56,8 @@ TEST_ROW(data_release, accepting_side_first_revision_1, accepting_side_first, 1)
 TEST_ROW(data_release, accepting_side_first_revision_2, accepting_side_first, 2);
 
 /*
- * The settings that a program knows nothing of: of the first version of the struct, and none at
- * all.
+ * The program does not set release_us: one side uses the first version of the struct, which lacks
+ * it, the other leaves it 0.
  */
 Test(data_release, by_default, .fini = pair_fini)
 {
@@ -74,7 +77,7 @@ Test(data_release, by_default, .fini = pair_fini)
     fx_done_len(pair.b.request_evd, pair.b_ep, IT_DTO_SEND_CMPL_EVENT, 2, 0);
 }
 
-/* Its program sleeps in it_evd_wait from the start: nobody polls for it. */
+/* The accepting side's program sleeps in it_evd_wait from the start, so nobody polls. */
 Test(data_release, while_its_consumer_waits, .fini = pair_fini)
 {
     struct fx_buf b;
@@ -89,7 +92,7 @@ Test(data_release, while_its_consumer_waits, .fini = pair_fini)
     fx_done_len(pair.a.recv_evd, pair.a_ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, 0);
 }
 
-/* The Initiator speaks before the time is over: no need to wait for it. */
+/* The initiator sends before the time is over, so the time makes no difference. */
 Test(data_release, initiator_first, .fini = pair_fini)
 {
     open_with(settings(1, IT_FALSE, 0), settings(1, IT_FALSE, UINT64_MAX / 2000));
@@ -97,7 +100,8 @@ Test(data_release, initiator_first, .fini = pair_fini)
 }
 
 /*
- * With the peer-to-peer model the ready-to-receive message releases, and the setting says nothing.
+ * With the peer-to-peer model the ready-to-receive message releases the posts, and the setting has
+ * no effect.
  */
 Test(data_release, peer_to_peer, .fini = pair_fini)
 {
@@ -109,7 +113,7 @@ Test(data_release, peer_to_peer, .fini = pair_fini)
     fx_pair_ping(&pair);
 }
 
-/* A disconnect ends the wait; what was posted is flushed. */
+/* A disconnect ends the wait. Posted requests are flushed. */
 Test(data_release, disconnected_before, .fini = pair_fini)
 {
     struct fx_buf b;

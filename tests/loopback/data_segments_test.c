@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Gather and scatter: several segments of several regions, empty ones and odd ones among them. */
+/* Gather and scatter: several segments of several regions, including empty ones and odd lengths. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #define ROUNDS   120u
 #define LONGEST  (SEGMENTS * 20000u)
 
-/* Several regions of one node, absolute and relative ones. */
+/* Several regions of one node, some absolute and some relative. */
 struct regions {
     struct fx_buf buf[REGIONS];
 };
@@ -31,7 +31,7 @@ static void regions_free(struct regions *regions)
         fx_buf_free(&regions->buf[i]);
 }
 
-/* A list of places: as segments for a post, and as memory for the test. */
+/* A list of places, as segments for a post and as memory for the test. */
 struct list {
     it_lmr_triplet_t segments[SEGMENTS];
     unsigned char *memory[SEGMENTS];
@@ -72,7 +72,7 @@ static void list_random(struct list *list, const struct regions *regions, uint32
     }
 }
 
-/* A list of exactly this many octets, cut at other places. */
+/* Makes a list of exactly this many octets, cut at other places. */
 static void list_exact(struct list *list, const struct regions *regions, size_t total,
                        uint32_t *state)
 {
@@ -201,7 +201,7 @@ Test(data_segments, read, .fini = bed_close)
     }
 }
 
-/* The same memory may be named more than once by a send. */
+/* A Send may name the same memory more than once. */
 Test(data_segments, send_repeats_memory)
 {
     struct fx_pair pair;
@@ -223,7 +223,7 @@ Test(data_segments, send_repeats_memory)
     fx_pair_close(&pair);
 }
 
-/* The segment array is the caller's again when the call returns (P5). */
+/* The caller may change the segment array as soon as the call returns (P5). */
 Test(data_segments, array_is_copied)
 {
     struct fx_pair pair;

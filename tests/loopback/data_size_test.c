@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every size at which something changes: nothing, less than a word, around one TCP segment, around
- * the largest FPDU, and large messages, by Send, RDMA Write and RDMA Read, at odd addresses.
+ * Messages of every size at which something changes: none, less than a word, around one TCP
+ * segment, around the largest FPDU, and large ones, by Send, RDMA Write and RDMA Read, at odd
+ * addresses.
  */
 #include <criterion/criterion.h>
 #include <string.h>
@@ -42,7 +43,7 @@ static void bed_close(void)
     fx_pair_close(&bed.pair);
 }
 
-/* The octets just before and behind the data of the sink are as they were. */
+/* Checks that the octets just before and behind the received data are unchanged. */
 static void guards_untouched(const struct fx_buf *buf, size_t at, size_t size)
 {
     CHECK(at >= 8 && at + size + 8 <= buf->size);
@@ -70,7 +71,7 @@ static void one_send(size_t size)
     guards_untouched(&bed.in, to, size);
 }
 
-/* A Write followed by an empty Send: when that is received, the data must be in place. */
+/* Posts a Write followed by an empty Send. When the Send is received, the data must be in place. */
 static void one_write(size_t size)
 {
     uint64_t cookie = ++bed.cookie;
@@ -129,7 +130,7 @@ TEST_ROW(data_size, send_16_megabytes, one_large, one_send, 16u << 20);
 TEST_ROW(data_size, write_16_megabytes, one_large, one_write, 16u << 20);
 TEST_ROW(data_size, read_16_megabytes, one_large, one_read, 16u << 20);
 
-/* Operations of no length, with no segment at all, in a row. */
+/* Posts several operations without length and without segments in a row. */
 Test(data_size, nothing_at_all, .init = pair_init, .fini = pair_fini)
 {
     for (uint64_t i = 0; i < 10; i++) {

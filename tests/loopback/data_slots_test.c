@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Slots of the queues come back whatever became of their completions: flushed, reported out of
- * order, or lost. And a request whose memory is not what it says leaves nothing at the peer.
+ * Slots of the queues come back whether their completions were flushed, reported out of order, or
+ * lost. A request with a bad segment leaves nothing at the peer.
  */
 #include <criterion/criterion.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #define LARGE    ((size_t)32 << 20)
 #define ATTEMPTS 10u
 
-/* All slots, the last request signalled, a few times over. */
+/* Uses all slots with only the last request signalled, several times. */
 static void use_full_depth(const struct fx_node *node, it_ep_handle_t ep)
 {
     for (unsigned round = 0; round < 3; round++) {
@@ -27,7 +27,10 @@ static void use_full_depth(const struct fx_node *node, it_ep_handle_t ep)
     }
 }
 
-/* True when the Send failed while the Read was open: a large one takes long, but not for ever. */
+/*
+ * Returns true if the Send failed while the Read was open. A large Read takes a while, but not for
+ * ever.
+ */
 static bool fail_behind_read(struct fx_pair *pair, const struct fx_buf *local,
                              const struct fx_buf *remote)
 {
@@ -81,17 +84,17 @@ enum queue {
     QUEUE_RECEIVES
 };
 
-/* Two endpoints share an EVD: one fills it, the other loses what it adds. */
+/* Two endpoints share an EVD: one fills it, the completions of the other are lost. */
 struct crowd {
     enum queue queue;
     struct fx_node a;
     struct fx_node b;
-    struct fx_buf from; /* a mark that the peer writes behind what it sends */
+    struct fx_buf from; /* the marks that the peer writes after each Send */
     struct fx_buf to;
-    it_evd_handle_t small; /* of b, as the two endpoints */
+    it_evd_handle_t small; /* b's EVD, which both endpoints use */
     it_ep_handle_t filler;
     it_ep_handle_t victim;
-    it_ep_handle_t peer; /* of the victim */
+    it_ep_handle_t peer; /* the victim's peer */
 };
 
 static it_ep_handle_t crowd_ep(const struct crowd *crowd)
@@ -152,7 +155,7 @@ static bool crowd_overflowed(const struct crowd *crowd)
     return crowd_query(crowd).evd_overflowed == IT_TRUE;
 }
 
-/* One connection has ended: both ends have been told. */
+/* Checks that both ends have been told of the end of one connection. */
 static void crowd_ended(const struct crowd *crowd, it_ep_handle_t ep, it_event_type_t number)
 {
     it_event_t event = fx_next(crowd->a.conn_evd);
@@ -162,12 +165,12 @@ static void crowd_ended(const struct crowd *crowd, it_ep_handle_t ep, it_event_t
     fx_conn(crowd->b.conn_evd, ep, number);
 }
 
-/* What an endpoint without a connection is given to do comes back at once. */
+/* Fills the EVD: an endpoint without a connection flushes its posts at once. */
 static void crowd_fill(const struct crowd *crowd)
 {
     size_t size = crowd_query(crowd).sevd_queue_size;
 
-    CHECK_EQ(DEPTH, size); /* of what the endpoint may post */
+    CHECK_EQ(DEPTH, size); /* the endpoint's depth */
     CHECK_OK(it_ep_disconnect(crowd->filler, NULL, 0));
     crowd_ended(crowd, crowd->filler, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     for (size_t i = 0; i < size; i++)
@@ -194,7 +197,10 @@ static void crowd_recover(struct crowd *crowd)
     fx_join(&crowd->a, crowd->peer, &crowd->b, crowd->victim);
 }
 
-/* Requests complete without help; for a receive there is a message, and it has been processed. */
+/*
+ * Completes the last post. Requests complete by themselves. For a receive the peer sends a message,
+ * and this waits until it was processed.
+ */
 static void crowd_complete(const struct crowd *crowd, unsigned char mark)
 {
     volatile const unsigned char *place = crowd->to.data;
@@ -206,7 +212,7 @@ static void crowd_complete(const struct crowd *crowd, unsigned char mark)
     FX_WAIT_WHILE(*place != mark, "a mark in memory");
 }
 
-/* The victim is as good as new: all its slots, no more, and it loses nothing. */
+/* Checks that the victim works again: it has all its slots, no more, and loses nothing. */
 static void crowd_use(struct crowd *crowd)
 {
     it_event_type_t number =
@@ -214,7 +220,7 @@ static void crowd_use(struct crowd *crowd)
     unsigned char mark = 0;
 
     for (unsigned round = 0; round < 3; round++) {
-        /* One by one, but no completion is taken before there are as many as slots. */
+        /* Complete one post after the other, and take no completion before all slots are used. */
         for (uint64_t i = 0; i < DEPTH; i++) {
             CHECK_OK(crowd_post(crowd, crowd->victim, i));
             crowd_complete(crowd, ++mark);
@@ -226,7 +232,7 @@ static void crowd_use(struct crowd *crowd)
     CHECK(!crowd_overflowed(crowd));
 }
 
-/* The completions that are lost are those of a flush. */
+/* Flushed completions are lost. */
 static void lose_flushes(enum queue queue)
 {
     struct crowd crowd;
@@ -244,7 +250,7 @@ static void lose_flushes(enum queue queue)
     crowd_close(&crowd);
 }
 
-/* They are those of work that was done; the connection breaks by it. */
+/* Completions of successful work are lost, which breaks the connection. */
 static void lose_successes(enum queue queue)
 {
     struct crowd crowd;
@@ -273,7 +279,7 @@ TEST_ROW(data_slots, lost_completions_of_requests, lose_successes, QUEUE_REQUEST
 static struct {
     struct fx_pair pair;
     struct fx_buf local;
-    struct fx_buf small; /* has no octet behind its 64 */
+    struct fx_buf small; /* 64 octets, and none behind them are registered */
     struct fx_buf remote;
 } bed;
 
@@ -304,7 +310,7 @@ static void bed_break_and_rejoin(void)
     fx_pair_rejoin(pair);
 }
 
-/* `good` octets that may be sent, then 65 of which one may not. */
+/* Posts `good` octets that may be sent, then 65 of which the last may not. */
 static it_event_type_t bed_post_bad(bool send, size_t good)
 {
     it_lmr_triplet_t segments[2] = {fx_seg(&bed.local, 0, good), fx_seg(&bed.small, 0, 65)};
@@ -319,7 +325,7 @@ static it_event_type_t bed_post_bad(bool send, size_t good)
     return IT_DTO_RDMA_WRITE_CMPL_EVENT;
 }
 
-/* From few octets, which are copied, to some more, which are not, to more than one FPDU. */
+/* A few octets, which are copied, some more, which are not, and more than one FPDU. */
 static const size_t good_lengths[] = {1, 100, 1000, 10000, 200000};
 
 #define GOOD_LENGTHS (sizeof(good_lengths) / sizeof(good_lengths[0]))
@@ -345,7 +351,7 @@ Test(data_slots, bad_second_segment, .init = bed_open, .fini = bed_close)
     fx_pair_ping(&bed.pair);
 }
 
-/* What was posted before it, and may share a system call with it, arrives. */
+/* Requests posted before the bad one arrive, even if they share its system call. */
 static void bad_segment_behind(bool send, size_t good)
 {
     it_dto_flags_t flags = (it_dto_flags_t)(FX_SIGNAL | IT_COALESCE_WR_FLAG);

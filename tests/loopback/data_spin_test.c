@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * itx_ia_set_spin: whether a call that waits polls before it sleeps. Reads of the stream show it.
+ * itx_ia_set_spin: whether a waiting call polls before it sleeps. The reads of the stream show it.
  */
 #include <criterion/criterion.h>
 
@@ -8,12 +8,15 @@
 
 #define WAIT_US 2000u
 /*
- * The IA's thread may have a last look after the event that the wait was for; one who polls, many.
+ * After the awaited event the IA's thread may read once more. A thread that polls reads many times.
  */
 #define READS_LATE 2u
 #define READS_MANY 10u
 
-/* Reads of the stream during a wait in vain, soon after there was something to read. */
+/*
+ * Counts the reads of the stream during a wait that times out, soon after there was something to
+ * read.
+ */
 static uint64_t reads_of_a_wait(void)
 {
     it_event_t event;
@@ -33,7 +36,7 @@ Test(data_spin, sleeps_at_once, .init = pair_init, .fini = pair_fini)
         CHECK(reads_of_a_wait() <= READS_LATE);
 }
 
-/* The time that it may poll for is longer than that of the wait. */
+/* The wait may poll for longer than its timeout. */
 Test(data_spin, polls_again)
 {
     fx_pair_open(&pair);

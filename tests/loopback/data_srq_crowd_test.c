@@ -18,10 +18,10 @@ struct crowd {
     struct fx_buf in;
     it_ep_handle_t senders[CROWD];
     it_ep_handle_t users[CROWD];
-    unsigned heard[CROWD]; /* messages that the user has got */
+    unsigned heard[CROWD]; /* number of messages that the user has received */
 };
 
-/* Two sockets each, and some to spare. */
+/* Each pair needs two sockets, and some descriptors must be left. */
 static bool has_descriptors(void)
 {
     struct rlimit limit;
@@ -61,7 +61,7 @@ static void gather(struct crowd *crowd)
     }
 }
 
-/* The message says who it is from; the receive goes back into the queue. */
+/* Takes a message, which names its sender, and posts the receive again. */
 static void take(struct crowd *crowd)
 {
     it_event_t event = fx_next(crowd->b.recv_evd);
@@ -77,7 +77,7 @@ static void take(struct crowd *crowd)
     fx_srq_recv(crowd->srq, &crowd->in, event.dto_cmpl.cookie * SLOT, SLOT, event.dto_cmpl.cookie);
 }
 
-/* Everybody sends once; no more are under way than there are receives. */
+/* Every endpoint sends once, but never more messages than there are receives. */
 static void talk(struct crowd *crowd)
 {
     unsigned taken = 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Endpoints that share a receive queue: who gets which receive, and what happens to the others. */
+/*
+ * Endpoints that share a receive queue: which endpoint gets which receive, and what happens to the
+ * others.
+ */
 #include <criterion/criterion.h>
 
 #include "support/fixture_node.h"
@@ -8,7 +11,7 @@
 #define SLOT  512u
 #define DEPTH 64u
 
-/* Some endpoints of node b draw from one queue; each has a peer of its own on node a. */
+/* Several endpoints of node b draw from one queue. Each has its own peer on node a. */
 static struct {
     struct fx_node a;
     struct fx_node b;
@@ -46,7 +49,7 @@ static void post(unsigned i)
     fx_srq_recv(shared.srq, &shared.in, (size_t)i * SLOT, SLOT, i);
 }
 
-/* Message number i is what stands in slot i of the sender's buffer, up to `length`. */
+/* Message number i is the content of slot i of the sender's buffer, up to `length`. */
 static void send_from(unsigned user, unsigned i, size_t length)
 {
     fx_send(shared.senders[user], &shared.out, (size_t)i * SLOT, length, i, FX_SIGNAL);
@@ -79,8 +82,8 @@ Test(data_srq, messages_take_receives_in_the_order_they_arrive, .fini = shared_c
 }
 
 /*
- * A value takes a receive of its own, of the queue as of an endpoint's own, and leaves it as it
- * was.
+ * A value takes a receive of its own, as with an endpoint's own queue, and leaves its buffer
+ * unchanged.
  */
 Test(data_srq, immediate_values, .fini = shared_close)
 {
@@ -133,7 +136,10 @@ Test(data_srq, completions_come_on_the_evd_of_the_endpoint, .fini = shared_close
     fx_empty(own);
 }
 
-/* Several segments, a message of many FPDUs that is read straight into place, and an empty one. */
+/*
+ * A receive of several segments, a message of many FPDUs that is read straight into place, and an
+ * empty message.
+ */
 Test(data_srq, messages_of_any_shape, .fini = shared_close)
 {
     const size_t large = 3u << 20;
@@ -158,7 +164,7 @@ Test(data_srq, messages_of_any_shape, .fini = shared_close)
     fx_done_len(shared.b.recv_evd, shared.users[1], IT_DTO_RC_RECV_CMPL_EVENT, 2, 0);
 }
 
-/* A receive without IT_NOTIFY_FLAG wakes nobody, unless the message asks for it. */
+/* A receive without IT_NOTIFY_FLAG wakes nobody unless the message is solicited. */
 Test(data_srq, notification, .fini = shared_close)
 {
     it_event_t event;
@@ -202,7 +208,7 @@ static it_status_t resize(it_srq_handle_t srq, size_t depth)
     return it_srq_modify(srq, IT_SRQ_PARAM_MAX_RECV_DTO, &param);
 }
 
-/* What waits stays, in its order, whatever the size. */
+/* Waiting receives stay in their order at any size of the queue. */
 Test(data_srq, can_be_resized_while_in_use, .fini = shared_close)
 {
     unsigned posted = 0;
@@ -249,7 +255,7 @@ Test(data_srq, receives_nobody_has_taken_stay_for_the_others, .fini = shared_clo
     send_from(2, 1, 20);
     arrived(2, 1, 20);
 
-    /* An endpoint that has been reset draws again. */
+    /* After a reset the endpoint draws again. */
     CHECK_OK(it_ep_reset(shared.users[0]));
     CHECK_OK(it_ep_reset(shared.senders[0]));
     fx_join(&shared.a, shared.senders[0], &shared.b, shared.users[0]);
@@ -259,7 +265,7 @@ Test(data_srq, receives_nobody_has_taken_stay_for_the_others, .fini = shared_clo
     arrived(3, 3, 40);
 }
 
-/* The receive the message has taken is reported; the others do not notice. */
+/* The receive that the message has drawn is reported. The other endpoints notice nothing. */
 Test(data_srq, a_message_that_is_too_long, .fini = shared_close)
 {
     it_event_t event;
@@ -279,7 +285,7 @@ Test(data_srq, a_message_that_is_too_long, .fini = shared_close)
     fx_empty(shared.b.recv_evd);
 }
 
-/* The same when the memory of the receive has gone. */
+/* The same happens if the memory of the receive was freed. */
 Test(data_srq, a_receive_without_memory, .fini = shared_close)
 {
     struct fx_buf gone;

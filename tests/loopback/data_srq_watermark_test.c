@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The low watermark of a shared receive queue, the high watermarks of those that draw from it. */
+/*
+ * The low watermark of a shared receive queue, and the high watermarks of the endpoints that draw
+ * from it.
+ */
 #include <criterion/criterion.h>
 
 #include "support/it_fixture.h"
@@ -13,7 +16,7 @@ static struct {
     it_ep_handle_t sender;
     it_ep_handle_t user;
     it_ep_handle_t other_sender;
-    it_ep_handle_t other; /* draws too, without watermarks */
+    it_ep_handle_t other; /* draws from the queue, without watermarks */
 } scene;
 
 static void scene_open(size_t soft, size_t hard)
@@ -47,7 +50,7 @@ static void post(unsigned count)
         CHECK_OK(it_post_recv(scene.srq, NULL, 0, i, FX_SIGNAL));
 }
 
-/* One message, in by the time of return: a zero-length Read behind it has come back. */
+/* Sends one message. It has arrived when this returns: a later zero-length Read was answered. */
 static void deliver(it_ep_handle_t sender)
 {
     CHECK_OK(it_post_send(sender, NULL, 0, 1, FX_QUIET));
@@ -99,13 +102,13 @@ Test(data_srq_watermark, low_is_told_once_when_crossed)
     CHECK_OK(arm_low(6));
     CHECK_EQ(6, low());
     deliver(scene.sender);       /* 7 left */
-    deliver(scene.other_sender); /* 6: not below */
+    deliver(scene.other_sender); /* 6 are left: not below */
     fx_empty(scene.b.aff_evd);
     deliver(scene.sender); /* 5 */
     told_low();
     deliver(scene.sender);
     post(8);
-    for (unsigned i = 0; i < 10; i++) /* crossed once more, but off */
+    for (unsigned i = 0; i < 10; i++) /* crossed again, but not armed */
         deliver(scene.other_sender);
     fx_empty(scene.b.aff_evd);
 }
@@ -129,7 +132,7 @@ Test(data_srq_watermark, low_can_be_set_again)
     fx_empty(scene.b.aff_evd);
 }
 
-/* Who arms it too late is told at once. */
+/* If the watermark is already crossed when it is armed, the event comes at once. */
 Test(data_srq_watermark, low_that_is_crossed_already)
 {
     it_srq_param_t param = {.max_recv_dtos = 4, .low_watermark = 5};
@@ -146,7 +149,7 @@ Test(data_srq_watermark, low_that_is_crossed_already)
     CHECK_OK(arm_low(DEPTH));
     told_low();
 
-    /* Depth and watermark together, and one that does not go with the other. */
+    /* Sets depth and watermark together, then a watermark that does not fit the depth. */
     CHECK_STATUS(
         IT_ERR_SRQ_LOW_WATERMARK,
         it_srq_modify(scene.srq,
@@ -192,7 +195,7 @@ Test(data_srq_watermark, soft_counts_what_the_program_has_not_dequeued)
 
     scene_open(2, IT_HARD_HI_WATERMARK_DISABLE);
     post(DEPTH);
-    for (unsigned i = 0; i < 3; i++) { /* never more than two at once */
+    for (unsigned i = 0; i < 3; i++) { /* never more than two are held */
         deliver(scene.sender);
         deliver(scene.sender);
         dequeue(2);
@@ -227,14 +230,14 @@ Test(data_srq_watermark, soft_can_be_set_again)
     arm_high(IT_EP_PARAM_SOFT_HI_WATERMARK, 0); /* off */
     deliver(scene.sender);
     fx_empty(scene.b.aff_evd);
-    arm_high(IT_EP_PARAM_SOFT_HI_WATERMARK, 3); /* too late: four are held */
+    arm_high(IT_EP_PARAM_SOFT_HI_WATERMARK, 3); /* four are held already */
     told_high();
     dequeue(1);
     arm_high(IT_EP_PARAM_SOFT_HI_WATERMARK, 3);
     fx_empty(scene.b.aff_evd);
 }
 
-/* Each connection is warned for itself. */
+/* Each connection gets its own warning. */
 Test(data_srq_watermark, soft_is_armed_by_a_reset)
 {
     scene_open(1, IT_HARD_HI_WATERMARK_DISABLE);
@@ -280,7 +283,7 @@ Test(data_srq_watermark, hard_breaks_the_connection)
     }
     CHECK_OK(it_post_send(scene.sender, NULL, 0, 1, FX_QUIET));
     refused();
-    /* Two completions are left to be dequeued, and the receive is there for the other one. */
+    /* Two completions are not dequeued yet. The receive is left for the other endpoint. */
     dequeue(2);
     fx_empty(scene.b.recv_evd);
     deliver(scene.other_sender);
@@ -299,12 +302,12 @@ Test(data_srq_watermark, hard_can_be_changed)
     arm_high(IT_EP_PARAM_HARD_HI_WATERMARK, IT_HARD_HI_WATERMARK_DISABLE);
     for (unsigned i = 0; i < 4; i++)
         deliver(scene.sender);
-    arm_high(IT_EP_PARAM_HARD_HI_WATERMARK, 0); /* none at all, from now on */
+    arm_high(IT_EP_PARAM_HARD_HI_WATERMARK, 0); /* from now on it may hold none */
     CHECK_OK(it_post_send(scene.sender, NULL, 0, 1, FX_QUIET));
     refused();
 }
 
-/* The order of the three: a warning, then the refusal. */
+/* First the soft watermark's warning comes, then the refusal by the hard one. */
 Test(data_srq_watermark, soft_before_hard)
 {
     scene_open(1, 2);

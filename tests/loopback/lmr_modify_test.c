@@ -123,7 +123,7 @@ static void change(struct fx_buf *region, it_mem_priv_t privs)
     CHECK_EQ(region->key, params.rmr_context);
 }
 
-/* Rights come and go, and the key stays; so do receives that are posted. */
+/* Rights change, but the key and posted receives stay. */
 Test(lmr_modify, rights_of_a_key_that_stays, .init = pair_init, .fini = pair_fini)
 {
     struct fx_buf local = fx_node_buf(&pair.a, 64);
@@ -139,7 +139,7 @@ Test(lmr_modify, rights_of_a_key_that_stays, .init = pair_init, .fini = pair_fin
     write_refused(&local, &region);
     change(&region, FX_PRIVS_ALL);
     write_granted(&local, &region);
-    /* Afterwards the usual change gives a new key, and the old one is dead. */
+    /* Afterwards an ordinary change makes a new key, and the old one is invalid. */
     CHECK_OK(
         it_lmr_modify(region.lmr, IT_LMR_PARAM_MEM_PRIV, &(it_lmr_param_t){.privs = FX_PRIVS_ALL}));
     CHECK(region.key != params_of(region.lmr).rmr_context);
@@ -147,7 +147,7 @@ Test(lmr_modify, rights_of_a_key_that_stays, .init = pair_init, .fini = pair_fin
     fx_buf_free(&region);
 }
 
-/* Rights come and go; keys from before are dead. */
+/* Rights change, and earlier keys become invalid. */
 Test(lmr_modify, rights, .init = pair_init, .fini = pair_fini)
 {
     it_lmr_param_t params = {.privs = IT_PRIV_LOCAL};
@@ -170,7 +170,7 @@ Test(lmr_modify, rights, .init = pair_init, .fini = pair_fini)
     write_refused(&local, &region);
     region.key = params_of(region.lmr).rmr_context;
     write_granted(&local, &region);
-    /* Local rights, too. */
+    /* Local rights change, too. */
     params.privs = IT_PRIV_LOCAL_WRITE;
     CHECK_OK(it_lmr_modify(region.lmr, IT_LMR_PARAM_MEM_PRIV, &params));
     fx_send(pair.b_ep, &region, 0, 8, 1, FX_SIGNAL);
@@ -262,7 +262,7 @@ static it_lmr_handle_t share(const struct fx_node *node, void *memory, size_t si
     return lmr;
 }
 
-/* Several regions on one memory: keys and rights of their own, each freed by itself. */
+/* Several regions on the same memory have their own keys and rights, and are freed one by one. */
 Test(lmr_modify, shared_in_one_process, .init = pair_init, .fini = pair_fini)
 {
     struct fx_buf one = {.size = 64};
@@ -287,8 +287,8 @@ Test(lmr_modify, shared_in_one_process, .init = pair_init, .fini = pair_fini)
 }
 
 /*
- * Memory that two processes have mapped, each at an address of its own: what a peer writes through
- * the region of one is there for the region of the other.
+ * Two processes have mapped the same memory at different addresses. What a peer writes through the
+ * region of one process can be read through the region of the other.
  */
 struct board {
     uint16_t port;
@@ -322,7 +322,7 @@ static void child_main(int fd, int to_parent, int from_parent)
     ep = fx_ep(&node, NULL);
     CHECK_OK(it_ep_accept(ep, fx_request(&node, NULL), NULL, 0));
     fx_conn(node.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
-    /* One-sided: served while this process waits elsewhere. */
+    /* The operations are one-sided: the library serves them while this process waits elsewhere. */
     CHECK(read(from_parent, &go, 1) == 1);
     CHECK(fx_is_filled(memory, 4096, 3));
     fx_node_close(&node);
@@ -360,7 +360,10 @@ Test(lmr_modify, shared_between_processes)
     fx_conn(node.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
     segment = fx_seg(&local, 0, 4096);
     CHECK_OK(it_post_rdma_write(ep, &segment, 1, 1, FX_SIGNAL, board.address, board.key));
-    /* A Read sees the Write that was posted before it; its sink is our view of the same memory. */
+    /*
+     * A Read sees the Write posted before it. Its sink is this process's mapping of the same
+     * memory.
+     */
     segment = fx_seg(&region, 4096, 4096);
     CHECK_OK(it_post_rdma_read(ep, &segment, 1, 2, FX_SIGNAL, board.address, board.key));
     fx_done_len(node.request_evd, ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 1, 4096);

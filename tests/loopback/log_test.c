@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * What the log says: of calls that are refused, of names that are none, of connections that fail
- * and end.
- */
+/* What the log says about refused calls, unknown names, and connections that fail or end. */
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <pthread.h>
@@ -15,11 +12,14 @@
 #include "support/it_fixture.h"
 #include "support/raw_peer.h"
 
-static char said[16384]; /* by the library, since say_begin */
+static char said[16384]; /* written by the library since say_begin */
 static int log_file = -1;
 static int log_stderr = -1;
 
-/* Before the first call of the library: it reads ITAPI_LOG once. NULL: without. */
+/*
+ * Must come before the first call of the library, which reads ITAPI_LOG once. With NULL the
+ * variable is not set.
+ */
 static void say_begin(const char *level)
 {
     char path[] = "/tmp/itapi-log.XXXXXX";
@@ -46,7 +46,7 @@ static void says(const char *what)
         check_note(__FILE__, __LINE__, "not '%s' but '%s'", what, said);
 }
 
-/* An Interface that nobody has. */
+/* Opens an Interface that does not exist. */
 static void unknown_name(const char *level, const char *name)
 {
     it_ia_handle_t ia;
@@ -114,7 +114,7 @@ Test(log, a_level_that_is_none)
     check_done();
 }
 
-/* Before anything else is called, and with limits. */
+/* Refused values are logged, also before any other call, and with the limits. */
 Test(log, values_that_are_refused)
 {
     it_srq_handle_t srq;
@@ -169,7 +169,7 @@ Test(log, nobody_listens)
 
 static const char ssh[] = "SSH-2.0-OpenSSH\r\n";
 
-/* A server of another kind is known by what it sends. */
+/* A server of another kind is recognized by what it sends. */
 Test(log, the_server_is_another_one)
 {
     struct raw_peer peer;
@@ -195,7 +195,7 @@ Test(log, the_server_is_another_one)
     check_done();
 }
 
-/* And so is a client. */
+/* So is a client of another kind. */
 Test(log, the_client_is_another_one)
 {
     struct raw_peer peer;
@@ -217,7 +217,7 @@ Test(log, the_client_is_another_one)
     check_done();
 }
 
-/* A Send or a Write of side a that side b refuses. */
+/* Side a posts a Send or a Write that side b refuses. */
 static void refused(size_t receive, size_t send, bool write)
 {
     struct fx_pair pair;
@@ -269,12 +269,12 @@ Test(log, bad_key)
     check_done();
 }
 
-/* One wait for a receive that wakes nobody. */
+/* A thread that waits while a receive completes without notification. */
 struct quiet_wait {
     it_evd_handle_t evd;
     atomic_bool begun;
     it_status_t status;
-    size_t left; /* events in the queue when time is up */
+    size_t left; /* events in the queue at the timeout */
 };
 
 static void *wait_quietly(void *argument)
@@ -289,7 +289,7 @@ static void *wait_quietly(void *argument)
     return NULL;
 }
 
-/* A completion that nobody asked to be notified of wakes no sleeper; the log says why. */
+/* A completion that asks for no notification wakes no sleeper. The log says why. */
 Test(log, a_wait_beside_completions)
 {
     struct fx_patience patience = fx_patience_start("a completion during a wait");
@@ -313,11 +313,11 @@ Test(log, a_wait_beside_completions)
         CHECK(pthread_create(&thread, NULL, wait_quietly, &wait) == 0);
         while (!atomic_load(&wait.begun))
             fx_patience_check(&patience);
-        (void)usleep(10000); /* it sleeps by now, or the loop goes round once more */
+        (void)usleep(10000); /* the thread sleeps now, or the loop repeats */
         fx_send(pair.a_ep, &out, 0, 64, 2, IT_COMPLETION_FLAG | IT_NOTIFY_FLAG);
         (void)fx_wait(pair.a.request_evd);
         CHECK(pthread_join(thread, NULL) == 0);
-        /* It has come before the sleep (then it is taken) or after it. */
+        /* The completion came before the sleep, which then takes it, or after it. */
         while (wait.status == IT_ERR_TIMEOUT_EXPIRED && wait.left == 0 &&
                it_evd_dequeue(wait.evd, &event) != IT_SUCCESS)
             fx_patience_check(&patience);

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Every argument of the calls about windows, each wrong in its own way: statuses, and no effect. */
+/*
+ * Tries every argument of the window calls with every wrong value: the call fails and has no
+ * effect.
+ */
 #include <criterion/criterion.h>
 
 #include "support/it_window.h"
 
 #define ALL_FLAGS 0x7fu
 
-/* A pair, and on its side a what the calls need; a second zone and a second IA for mistakes. */
+/*
+ * A pair, objects on its side a for the calls, and a second zone and a second IA for wrong
+ * arguments.
+ */
 static struct {
     struct fx_pair pair;
     struct fx_buf region;  /* of pair.a.pz */
@@ -14,7 +20,7 @@ static struct {
     it_pz_handle_t pz;
     it_rmr_handle_t rmr;     /* of pair.a.pz */
     it_rmr_handle_t other;   /* of .pz */
-    it_rmr_handle_t distant; /* of the other IA */
+    it_rmr_handle_t distant; /* RMR of the other IA */
     it_rmr_handle_t stale;
     it_ep_handle_t idle; /* UNCONNECTED */
 } bed;
@@ -48,7 +54,7 @@ static void bed_close(void)
 
 TestSuite(rmr_args, .init = bed_open, .fini = bed_close);
 
-/* The arguments of a link, right but for what a test changes. */
+/* The arguments of a link, right except for those that a test changes. */
 struct link {
     it_rmr_handle_t rmr;
     it_lmr_handle_t lmr;
@@ -173,7 +179,7 @@ Test(rmr_args, link_zones)
     link.lmr = distant.lmr;
     link.addr = distant.data;
     EXPECT_STATUS(IT_ERR_INVALID_PZ, post_link(&link));
-    /* Window and region of one zone, the endpoint of another. */
+    /* Window and region belong to one zone, the endpoint to another. */
     link.rmr = bed.other;
     link.lmr = bed.foreign.lmr;
     link.addr = bed.foreign.data;
@@ -228,7 +234,7 @@ Test(rmr_args, link_rights)
     }
     readable = fx_buf_make_as(bed.pair.a.pz, 64, IT_PRIV_LOCAL_READ, IT_ADDR_MODE_ABSOLUTE);
     writable = fx_buf_make_as(bed.pair.a.pz, 64, IT_PRIV_LOCAL_WRITE, IT_ADDR_MODE_ABSOLUTE);
-    /* Remote rights of the region do not make up for local ones. */
+    /* Remote rights of the region do not replace local ones. */
     none = fx_buf_make_as(bed.pair.a.pz, 64, IT_PRIV_REMOTE_READ, IT_ADDR_MODE_ABSOLUTE);
     link = good_link();
     link.length = 64;
@@ -244,13 +250,13 @@ Test(rmr_args, link_rights)
     link.lmr = none.lmr;
     link.addr = none.data;
     EXPECT_STATUS(IT_ERR_ACCESS, post_link(&link));
-    /* And nothing is busy after all that. */
+    /* No object is busy after all that. */
     fx_buf_free(&readable);
     fx_buf_free(&writable);
     fx_buf_free(&none);
 }
 
-/* An absolute window needs a region with addresses; 1.0 knows no other windows. */
+/* An absolute window needs a region with addresses. Version 1.0 knows no other windows. */
 Test(rmr_args, modes)
 {
     it_rmr_context_t key = 0;
@@ -300,7 +306,10 @@ Test(rmr_args, flags)
     }
 }
 
-/* Of the states an endpoint can be in without a peer; CONNECTED and after it: other tests. */
+/*
+ * Tests the states that an endpoint can have without a peer. Other tests have CONNECTED and those
+ * after it.
+ */
 Test(rmr_args, state)
 {
     it_rmr_triplet_t segment;
@@ -343,7 +352,7 @@ Test(rmr_args, read_to_rmr)
         if ((bit & (IT_SOLICITED_WAIT_FLAG | IT_UNLINK_FENCE_FLAG)) || bit > ALL_FLAGS)
             EXPECT_STATUS(IT_ERR_INVALID_DTO_FLAGS, read_to(segments, 1, bit));
     }
-    /* Which of two sinks would it be? */
+    /* With two sinks it would be unclear which one to unlink. */
     EXPECT_STATUS(IT_ERR_INVALID_DTO_FLAGS, read_to(segments, 2, IT_UNLINK_LOCAL_SINK));
     EXPECT_STATUS(IT_ERR_INVALID_DTO_FLAGS, read_to(NULL, 0, IT_UNLINK_LOCAL_SINK));
     segments[0].length = (it_length_t)1 << 32;
@@ -388,7 +397,7 @@ Test(rmr_args, send_and_unlink)
                   it_post_send_and_unlink(bed.pair.a_ep, segments, 2, 1, FX_SIGNAL, 1));
 }
 
-/* The flag on an ordinary Read: one sink, too. */
+/* On an ordinary Read the flag needs one sink, too. */
 Test(rmr_args, unlink_local_sink)
 {
     it_lmr_triplet_t segments[2];
@@ -404,7 +413,7 @@ Test(rmr_args, unlink_local_sink)
     EXPECT(fx_lmr_is_linked(bed.region.lmr));
 }
 
-/* What the IA says of all this. */
+/* What the IA announces about windows. */
 Test(rmr_args, announced)
 {
     it_ia_info_t *info = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory as InfiniBand has it: regions at addresses of the program's choice, windows with keys of
- * its choice, keys that it takes back.
+ * Memory as in InfiniBand: regions at addresses of the program's choice, windows with keys of its
+ * choice, and keys that it invalidates.
  */
 #include <criterion/criterion.h>
 #include <string.h>
@@ -11,11 +11,11 @@
 #define SIZE  ((size_t)4096)
 #define PRIVS ((it_mem_priv_t)(IT_PRIV_REMOTE_READ | IT_PRIV_REMOTE_WRITE))
 
-/* The memory is b's; a is the peer. */
+/* The memory is b's. a is the peer. */
 static struct {
     struct fx_pair pair;
     struct fx_buf local;  /* a's */
-    struct fx_buf region; /* b's, without a right of peers */
+    struct fx_buf region; /* b's, without remote rights */
 } bed;
 
 static void bed_open(void)
@@ -40,7 +40,7 @@ static it_status_t read_by(it_rdma_addr_t address, it_rmr_context_t key, size_t 
     return it_post_rdma_read(bed.pair.a_ep, &segment, 1, 7, FX_SIGNAL, address, key);
 }
 
-/* What peers find there is what lies at this place. */
+/* Checks that a peer that reads there gets the octets of this memory. */
 static void reads(it_rdma_addr_t address, it_rmr_context_t key, const void *memory, size_t length)
 {
     memset(bed.local.data, 0, SIZE);
@@ -112,7 +112,7 @@ static void region_at(it_rdma_addr_t base)
                                &key));
     reads(base, key, data, SIZE);
     reads(base + 100, key, data + 100, 200);
-    /* Local segments name the process's addresses. */
+    /* Local segments use the process's addresses. */
     CHECK_OK(it_post_recv(bed.pair.b_ep,
                           &(it_lmr_triplet_t){.lmr = lmr, .addr.abs = data + 8, .length = 16}, 1, 1,
                           FX_SIGNAL));
@@ -120,7 +120,7 @@ static void region_at(it_rdma_addr_t base)
     fx_send(bed.pair.a_ep, &bed.local, 0, 16, 2, FX_QUIET);
     fx_done_len(bed.pair.b.recv_evd, bed.pair.b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, 16);
     CHECK(fx_is_filled(data + 8, 16, 9));
-    /* The base stays when the rights change. */
+    /* The base address stays when the rights change. */
     params.privs = (it_mem_priv_t)(IT_PRIV_LOCAL | IT_PRIV_REMOTE_READ);
     CHECK_OK(it_lmr_modify(lmr, IT_LMR_PARAM_MEM_PRIV, &params));
     CHECK_OK(it_lmr_query(lmr, IT_LMR_PARAM_RMR_CONTEXT, &params));
@@ -150,7 +150,7 @@ Test(rmr_key, beyond_the_last_address, .init = bed_open, .fini = bed_close)
                                    IT_PRIV_ALL, IT_LMR_FLAG_NONE, &lmr, NULL));
 }
 
-/* A window lies where its part of the region lies, or at 0. */
+/* A window has the addresses of its part of the region, or begins at 0. */
 static void window_at(it_rdma_addr_t base, it_addr_mode_t mode, it_rdma_addr_t found)
 {
     unsigned char *data = bed.region.data;
@@ -195,12 +195,12 @@ static void keys_of(it_rmr_type_t type)
         reads(place(0), base | low, bed.region.data, 64);
         CHECK_EQ(base | low, key_of(rmr));
     }
-    /* The last one opens, those before do not; neither does any after an unlink. */
+    /* Only the last key works, and none after an unlink. */
     read_refused(place(0), base | 0x10, 64);
     linked_by(rmr, base | 0x20);
     fx_unlinked(bed.pair.b.request_evd, bed.pair.b_ep, rmr);
     read_refused(place(0), base | 0x20, 64);
-    linked_by(rmr, base | 0x20); /* the same once more */
+    linked_by(rmr, base | 0x20); /* the same again */
     reads(place(0), base | 0x20, bed.region.data, 64);
     CHECK_STATUS(IT_ERR_RANGE, link_by(rmr, base + 0x100));
     CHECK_STATUS(IT_ERR_RANGE, link_by(rmr, 0));
@@ -214,7 +214,7 @@ Test(rmr_key, a_key_of_ones_choice, .init = bed_open, .fini = bed_close)
     keys_of(IT_RMR_TYPE_WIDE);
 }
 
-/* Links of the library's choice, and of the program's, one after the other. */
+/* Links with keys of the library's choice and of the program's choice alternate. */
 Test(rmr_key, both_kinds_of_links, .init = bed_open, .fini = bed_close)
 {
     it_rmr_handle_t rmr = fx_rmr(bed.pair.b.pz, IT_RMR_TYPE_WIDE);
@@ -234,7 +234,7 @@ Test(rmr_key, both_kinds_of_links, .init = bed_open, .fini = bed_close)
     CHECK_OK(it_rmr_free(rmr));
 }
 
-/* More than the map of keys begins with: all of them still open after it has grown. */
+/* More windows than the map of keys begins with: all keys still work after the map has grown. */
 Test(rmr_key, many_windows, .init = bed_open, .fini = bed_close)
 {
     enum {
@@ -286,7 +286,7 @@ Test(rmr_key, invalidated_windows, .init = bed_open, .fini = bed_close)
     window_is_taken_back(IT_RMR_TYPE_WIDE);
 }
 
-/* Peers lose the region, local requests do not. */
+/* Peers lose access to the region. Local requests do not. */
 Test(rmr_key, an_invalidated_region, .init = bed_open, .fini = bed_close)
 {
     struct fx_buf open = fx_node_buf(&bed.pair.b, 64);
@@ -301,7 +301,7 @@ Test(rmr_key, an_invalidated_region, .init = bed_open, .fini = bed_close)
     read_refused(address, open.key, 64);
 }
 
-/* On no endpoint: the one that it was linked by may be freed then. */
+/* Resets the window without an endpoint: the one that linked it may be freed by then. */
 static void is_reset(it_rmr_type_t type)
 {
     it_rmr_handle_t rmr = fx_rmr(bed.pair.b.pz, type);
@@ -351,7 +351,7 @@ Test(rmr_key, what_cannot_be_taken_back, .init = bed_open, .fini = bed_close)
     refuses(key | (it_rmr_context_t)1 << 40);
     linked_by(rmr, key);
     refuses(key ^ 1);
-    /* The connection that it was linked by has ended since: no one's. */
+    /* The connection over which it was linked has ended, so no peer may use it. */
     refuses(key);
     CHECK_OK(it_rmr_free(rmr));
     CHECK_OK(it_pz_create(bed.pair.b.ia, &pz));
@@ -359,7 +359,7 @@ Test(rmr_key, what_cannot_be_taken_back, .init = bed_open, .fini = bed_close)
     refuses(elsewhere.key);
     fx_buf_free(&elsewhere);
     CHECK_OK(it_pz_free(pz));
-    /* A region with a window. */
+    /* Now the region has a window. */
     elsewhere = fx_buf_make(&bed.pair.b, 64);
     rmr = fx_rmr(bed.pair.b.pz, IT_RMR_TYPE_WIDE);
     (void)fx_linked(bed.pair.b.request_evd, bed.pair.b_ep, rmr,

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Windows that are linked, moved, unlinked and freed: what peers reach when, and what is busy. */
+/*
+ * Windows that are linked, moved, unlinked and freed: what peers can access at each time, and what
+ * is busy.
+ */
 #include <criterion/criterion.h>
 #include <string.h>
 
 #include "support/it_window.h"
 #include "support/test_row.h"
 
-/* The window is on b's memory; a is the peer. */
+/* The window is on b's memory. a is the peer. */
 static struct {
     struct fx_pair pair;
     struct fx_buf local;  /* a's */
@@ -17,7 +20,7 @@ static void bed_open(void)
 {
     fx_pair_open(&bed.pair);
     bed.local = fx_buf_make(&bed.pair.a, 4096);
-    /* No remote right of its own: only windows open it. */
+    /* The region has no remote right: peers reach it through windows only. */
     bed.region = fx_buf_make_as(bed.pair.b.pz, 4096, IT_PRIV_LOCAL, IT_ADDR_MODE_ABSOLUTE);
     memset(bed.local.data, 0x44, bed.local.size);
 }
@@ -88,7 +91,7 @@ static void write_refused(it_rdma_addr_t address, it_rmr_context_t key, size_t l
 
 /* ---- What a window opens -------------------------------------------------------------------- */
 
-/* A part of the region, in both modes: its octets and no others. */
+/* A window on a part of the region, in both modes, gives access to its octets and no others. */
 static void opens_a_part(it_rmr_type_t type, it_addr_mode_t mode)
 {
     struct fx_part part;
@@ -108,7 +111,7 @@ static void opens_a_part(it_rmr_type_t type, it_addr_mode_t mode)
     writes(fx_part_addr(&part, 32), key, 32);
     CHECK(fx_is_byte(bed.region.data + 1032, 32, 0x44));
     fx_fill(bed.region.data, bed.region.size, 3);
-    /* A connection that ends takes a narrow window's access along. */
+    /* The end of the connection ends a narrow window's access. */
     read_refused(fx_part_addr(&part, 0), key, 65);
     key = link_it(rmr, &part);
     read_refused(fx_part_addr(&part, 64), key, 1);
@@ -131,7 +134,7 @@ TEST_ROW(rmr_link, narrow_and_relative, opens_a_part, IT_RMR_TYPE_NARROW, IT_ADD
 TEST_ROW(rmr_link, wide_and_absolute, opens_a_part, IT_RMR_TYPE_WIDE, IT_ADDR_MODE_ABSOLUTE);
 TEST_ROW(rmr_link, wide_and_relative, opens_a_part, IT_RMR_TYPE_WIDE, IT_ADDR_MODE_RELATIVE);
 
-/* A region with offsets: windows onto it count from their own start. */
+/* Windows on a relative region count from their own start. */
 Test(rmr_link, on_a_relative_region, .init = bed_open, .fini = bed_close)
 {
     struct fx_buf region = fx_buf_make_as(bed.pair.b.pz, 256, IT_PRIV_LOCAL, IT_ADDR_MODE_RELATIVE);
@@ -148,7 +151,7 @@ Test(rmr_link, on_a_relative_region, .init = bed_open, .fini = bed_close)
     fx_buf_free(&region);
 }
 
-/* Rights are those of the window, whatever the region's are. */
+/* The window's rights count, not the region's. */
 Test(rmr_link, rights, .init = bed_open, .fini = bed_close)
 {
     struct fx_buf open = fx_buf_make(&bed.pair.b, 64);
@@ -170,7 +173,7 @@ Test(rmr_link, rights, .init = bed_open, .fini = bed_close)
 
 /* ---- Scope ---------------------------------------------------------------------------------- */
 
-/* A second connection between the same zones. */
+/* Makes a second connection between the same zones. */
 static void join_second(it_ep_handle_t *a_ep, it_ep_handle_t *b_ep)
 {
     *a_ep = fx_ep(&bed.pair.a, NULL);
@@ -219,7 +222,7 @@ Test(rmr_link, wide_is_for_the_zone)
     segment = fx_seg(&bed.local, 0, 8);
     CHECK_OK(it_post_rdma_read(a_ep, &segment, 1, 1, FX_SIGNAL, fx_part_addr(&part, 0), key));
     fx_done_len(bed.pair.a.request_evd, a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1, 8);
-    /* And it outlives the endpoint it was linked on. */
+    /* The window outlives the endpoint over which it was linked. */
     CHECK_OK(it_ep_free(bed.pair.b_ep));
     fx_conn(bed.pair.a.conn_evd, bed.pair.a_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     CHECK_OK(it_post_rdma_read(a_ep, &segment, 1, 2, FX_SIGNAL, fx_part_addr(&part, 0), key));
@@ -233,7 +236,7 @@ Test(rmr_link, wide_is_for_the_zone)
     fx_node_close(&bed.pair.b);
 }
 
-/* A narrow window is tied to the connection: the next peer of the endpoint has no use of it. */
+/* A narrow window belongs to the connection: the endpoint's next peer cannot use it. */
 Test(rmr_link, narrow_ends_with_the_connection, .init = bed_open, .fini = bed_close)
 {
     struct fx_part part = fx_whole(&bed.region);
@@ -280,13 +283,13 @@ Test(rmr_link, unlink_kills_the_key, .init = bed_open, .fini = bed_close)
     CHECK(!fx_is_linked(rmr));
     read_refused(fx_part_addr(&part, 0), key, 8);
     write_refused(fx_part_addr(&part, 0), key, 8);
-    /* A peer may have been faster with its unlink: twice is no mistake, nor is once too often. */
+    /* A peer may have unlinked it first, so a second unlink is no error, nor is one more. */
     unlink_it(rmr);
     unlink_it(rmr);
     CHECK_OK(it_rmr_free(rmr));
 }
 
-/* Any endpoint of the zone may run the unlink of a narrow window, too. */
+/* Any endpoint of the zone may unlink a narrow window. */
 Test(rmr_link, unlink_on_another_endpoint, .init = bed_open, .fini = bed_close)
 {
     it_rmr_handle_t rmr;
@@ -323,7 +326,7 @@ Test(rmr_link, free_closes_the_window, .init = bed_open, .fini = bed_close)
     }
 }
 
-/* Thousands of links of one window: no key that was seen before ever works again. */
+/* After thousands of links of one window no earlier key works. */
 Test(rmr_link, no_key_comes_back, .init = bed_open, .fini = bed_close)
 {
     static it_rmr_context_t keys[2000];
@@ -357,7 +360,7 @@ Test(rmr_link, what_is_busy)
     two = fx_rmr(bed.pair.b.pz, IT_RMR_TYPE_WIDE);
     (void)link_it(one, &part);
     (void)link_it(two, &part);
-    (void)link_it(one, &part); /* once more: still one link */
+    (void)link_it(one, &part); /* linked again: still one link */
     CHECK_STATUS(IT_ERR_LMR_BUSY, it_lmr_free(bed.region.lmr));
     CHECK_STATUS(IT_ERR_LMR_BUSY, it_lmr_modify(bed.region.lmr, IT_LMR_PARAM_MEM_PRIV, &change));
     CHECK_STATUS(IT_ERR_EP_BUSY, it_ep_free(bed.pair.b_ep));
@@ -378,7 +381,7 @@ Test(rmr_link, what_is_busy)
     fx_node_close(&bed.pair.b);
 }
 
-/* A window that moves lets go of what it was on. */
+/* A window that moves releases its earlier region. */
 Test(rmr_link, moving_to_another_region, .init = bed_open, .fini = bed_close)
 {
     it_rmr_context_t key;
@@ -397,7 +400,7 @@ Test(rmr_link, moving_to_another_region, .init = bed_open, .fini = bed_close)
     fx_buf_free(&other);
 }
 
-/* it_ia_free closes whatever is linked. */
+/* it_ia_free closes all linked windows. */
 Test(rmr_link, ia_free_with_windows)
 {
     struct fx_part part;

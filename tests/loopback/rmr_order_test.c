@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Links and unlinks among other requests: order of execution and completion, fences, silent
- * completions, slots, what is flushed, and what the socket does not hold back.
+ * Links and unlinks among other requests: order of execution and completion, fences, unsignalled
+ * requests, slots, flushed requests, and links while the socket is full.
  */
 #include <criterion/criterion.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static void done(it_event_type_t number, it_dto_cookie_t cookie)
     fx_done(bed.pair.a.request_evd, bed.pair.a_ep, number, cookie, IT_DTO_SUCCESS);
 }
 
-/* The key is good for whatever is posted behind the link, without waiting for it. */
+/* Requests posted behind the link may use its key at once. */
 Test(rmr_order, key_in_the_next_message, .init = bed_open, .fini = bed_close)
 {
     struct fx_buf in = fx_buf_make(&bed.pair.b, 64);
@@ -74,7 +74,7 @@ Test(rmr_order, key_in_the_next_message, .init = bed_open, .fini = bed_close)
     fx_buf_free(&out);
 }
 
-/* Everything completes in the order of posting, links and unlinks too. */
+/* All requests complete in the order of posting, links and unlinks included. */
 Test(rmr_order, completions_in_posting_order, .init = bed_open, .fini = bed_close)
 {
     static const it_event_type_t kinds[] = {IT_DTO_RDMA_READ_CMPL_EVENT, IT_RMR_LINK_CMPL_EVENT,
@@ -99,7 +99,7 @@ Test(rmr_order, completions_in_posting_order, .init = bed_open, .fini = bed_clos
     }
 }
 
-/* Without IT_COMPLETION_FLAG there is no event, and the slot is free again with the next one. */
+/* Without IT_COMPLETION_FLAG there is no event. The next completion returns the slot. */
 Test(rmr_order, silent, .init = bed_open, .fini = bed_close)
 {
     for (uint64_t round = 0; round < 100; round++) {
@@ -113,7 +113,7 @@ Test(rmr_order, silent, .init = bed_open, .fini = bed_close)
     }
 }
 
-/* Links take slots as any request: signalled ones until their event is dequeued. */
+/* Links use slots like other requests: signalled ones until their event is dequeued. */
 Test(rmr_order, slots, .init = bed_open, .fini = bed_close)
 {
     it_rmr_context_t key = 1;
@@ -133,7 +133,10 @@ Test(rmr_order, slots, .init = bed_open, .fini = bed_close)
 
 /* ---- Fences --------------------------------------------------------------------------------- */
 
-/* IT_UNLINK_FENCE_FLAG: the Read into the window that was posted before ends first, and well. */
+/*
+ * With IT_UNLINK_FENCE_FLAG the Read into the window that was posted before first ends
+ * successfully.
+ */
 static void fenced_unlink(it_dto_flags_t fence)
 {
     struct fx_part part;
@@ -163,7 +166,7 @@ static void fenced_unlink(it_dto_flags_t fence)
 TEST_ROW(rmr_order, unlink_fence, fenced_unlink, IT_UNLINK_FENCE_FLAG);
 TEST_ROW(rmr_order, barrier_fence, fenced_unlink, IT_BARRIER_FENCE_FLAG);
 
-/* Fence behind fence, all posted before the first can run: each lets the next one go. */
+/* Fence follows fence, and all are posted before the first can run. Each releases the next. */
 Test(rmr_order, fences_in_a_row, .init = bed_open, .fini = bed_close)
 {
     const it_dto_flags_t fence = IT_UNLINK_FENCE_FLAG | IT_COALESCE_WR_FLAG;
@@ -180,7 +183,7 @@ Test(rmr_order, fences_in_a_row, .init = bed_open, .fini = bed_close)
     }
 }
 
-/* The same when nobody calls any more: what the end of a Read sets going runs to its end. */
+/* The same works if nobody calls the library any more: the end of the Read runs all of them. */
 Test(rmr_order, fences_end_with_the_read, .init = bed_open, .fini = bed_close)
 {
     static struct raw_segment request;
@@ -213,7 +216,7 @@ Test(rmr_order, fences_end_with_the_read, .init = bed_open, .fini = bed_close)
     raw_close(&peer);
 }
 
-/* A fence that waits holds back what is behind it, not what the peer asks for. */
+/* A waiting fence delays later requests, but not answers to the peer. */
 Test(rmr_order, a_fence_lets_answers_pass, .init = bed_open, .fini = bed_close)
 {
     struct fx_buf theirs = fx_buf_make(&bed.pair.b, 2u << 20);
@@ -237,7 +240,7 @@ Test(rmr_order, a_fence_lets_answers_pass, .init = bed_open, .fini = bed_close)
 
 /* ---- Connections that are not there --------------------------------------------------------- */
 
-/* Behind something that fails: flushed, never executed, nothing stays busy. */
+/* Behind a failed request a link is flushed and not executed, and leaves nothing busy. */
 Test(rmr_order, flushed, .init = bed_open, .fini = bed_close)
 {
     it_lmr_triplet_t bad;
@@ -256,7 +259,7 @@ Test(rmr_order, flushed, .init = bed_open, .fini = bed_close)
              event = fx_next(bed.pair.a.request_evd))
             CHECK(event.dto_cmpl.dto_status != IT_DTO_SUCCESS);
         fx_conn(bed.pair.b.conn_evd, bed.pair.b_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
-        /* NONOPERATIONAL: accepted, flushed at once. */
+        /* In NONOPERATIONAL the link is accepted and flushed at once. */
         (void)fx_link(bed.pair.a_ep, bed.rmr, &bed.part, 5, FX_QUIET);
         fx_done(bed.pair.a.request_evd, bed.pair.a_ep, IT_RMR_LINK_CMPL_EVENT, 5,
                 IT_DTO_ERR_FLUSHED);
@@ -272,7 +275,7 @@ Test(rmr_order, flushed, .init = bed_open, .fini = bed_close)
     bed.region.lmr = NULL;
 }
 
-/* An endpoint that is freed with links in its queue: what they named is free, too. */
+/* Freeing an endpoint with queued links releases the objects that they name. */
 Test(rmr_order, endpoint_freed_with_links_posted, .init = bed_open, .fini = bed_close)
 {
     struct raw_peer peer;
@@ -285,13 +288,13 @@ Test(rmr_order, endpoint_freed_with_links_posted, .init = bed_open, .fini = bed_
         ep = fx_ep(&bed.pair.a, NULL);
         CHECK_OK(it_socket_convert(fd, ep, IT_SC_NO_REQ_REP, NULL, 0));
         fx_conn(bed.pair.a.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
-        /* The peer never answers: the fence waits for ever. */
+        /* The peer never answers, so the fence waits for ever. */
         fx_read(ep, &bed.local, 0, 8, &bed.remote, 0, 1, FX_QUIET);
         CHECK_OK(it_rmr_unlink(wide, ep, 2, IT_UNLINK_FENCE_FLAG));
         (void)fx_link(ep, wide, &bed.part, 3, FX_QUIET);
         CHECK_STATUS(IT_ERR_LMR_BUSY, it_lmr_free(bed.region.lmr));
         CHECK(!fx_is_linked(wide));
-        if (i == 2) { /* freed before its link could run */
+        if (i == 2) { /* the window is freed before its link runs */
             CHECK_OK(it_rmr_free(wide));
             wide = fx_rmr(bed.pair.a.pz, IT_RMR_TYPE_WIDE);
         }
@@ -303,7 +306,10 @@ Test(rmr_order, endpoint_freed_with_links_posted, .init = bed_open, .fini = bed_
     CHECK_OK(it_rmr_free(wide));
 }
 
-/* Freed before its link could run: as if it had run before, and the connection goes on. */
+/*
+ * A window that is freed before its link runs is handled as if the link had run before. The
+ * connection continues.
+ */
 Test(rmr_order, window_freed_before_its_link, .init = bed_open, .fini = bed_close)
 {
     static struct raw_segment request;
@@ -339,7 +345,7 @@ Test(rmr_order, window_freed_before_its_link, .init = bed_open, .fini = bed_clos
     raw_close(&peer);
 }
 
-/* it_ia_free with requests that still wait: nobody is told anything. */
+/* it_ia_free with waiting requests raises no events. */
 Test(rmr_order, ia_freed_with_links_posted)
 {
     struct raw_peer peer;
@@ -356,7 +362,7 @@ Test(rmr_order, ia_freed_with_links_posted)
     (void)fx_link(ep, bed.rmr, &bed.part, 2, IT_BARRIER_FENCE_FLAG);
     bed.local.lmr = bed.region.lmr = NULL;
     fx_node_close(&bed.pair.a);
-    /* The Read Request, then the end; no Terminate. */
+    /* The peer gets the Read Request and then the end, without a Terminate. */
     CHECK(raw_drain(&peer) != RAW_TIMEOUT);
     raw_close(&peer);
     fx_buf_free(&bed.local);
@@ -365,7 +371,7 @@ Test(rmr_order, ia_freed_with_links_posted)
     fx_node_close(&bed.pair.b);
 }
 
-/* A responder may not send before its peer; links do not wait for that. */
+/* A responder may not send before its peer. Links do not wait for that. */
 Test(rmr_order, a_responder_links_at_once, .init = bed_open, .fini = bed_close)
 {
     struct raw_peer peer;
@@ -390,7 +396,7 @@ Test(rmr_order, a_responder_links_at_once, .init = bed_open, .fini = bed_close)
     fx_done_len(bed.pair.a.request_evd, ep, IT_RMR_LINK_CMPL_EVENT, 9, 0);
     (void)fx_linked(bed.pair.a.request_evd, ep, rmr, &bed.part);
     CHECK_OK(it_post_send(ep, NULL, 0, 1, FX_SIGNAL));
-    /* Behind the Send, which waits. */
+    /* The unlink is behind the Send, which waits. */
     CHECK_OK(it_rmr_unlink(rmr, ep, 2, FX_SIGNAL));
     fx_pair_ping(&bed.pair);
     fx_empty(bed.pair.a.request_evd);
@@ -406,7 +412,8 @@ Test(rmr_order, a_responder_links_at_once, .init = bed_open, .fini = bed_close)
 }
 
 /*
- * A peer that stops reading: the unlink behind the Write waits, one on another endpoint does not.
+ * The peer stops reading: the unlink behind the Write waits, but an unlink on another endpoint does
+ * not.
  */
 Test(rmr_order, a_stuck_endpoint_does_not_keep_a_window, .init = bed_open, .fini = bed_close)
 {
@@ -422,7 +429,9 @@ Test(rmr_order, a_stuck_endpoint_does_not_keep_a_window, .init = bed_open, .fini
     CHECK_OK(it_socket_convert(fd, ep, IT_SC_NO_REQ_REP, NULL, 0));
     fx_conn(bed.pair.a.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
     (void)fx_linked(bed.pair.a.request_evd, ep, rmr, &bed.part);
-    /* As many as the socket takes; the last is cut short and goes on when there is room. */
+    /*
+     * Post Writes until the socket is full. The last one is cut and continues when there is room.
+     */
     for (;;) {
         it_event_t event;
         uint64_t until = fx_now_us() + 200000;
@@ -430,7 +439,7 @@ Test(rmr_order, a_stuck_endpoint_does_not_keep_a_window, .init = bed_open, .fini
         bool over;
 
         fx_write(ep, &bed.local, 0, 512u << 10, &bed.remote, 0, written, FX_SIGNAL);
-        do { /* the last look is behind the end of the time */
+        do { /* the last poll comes after the time is over */
             over = fx_now_us() >= until;
             status = it_evd_dequeue(bed.pair.a.request_evd, &event);
         } while (status == IT_ERR_QUEUE_EMPTY && !over);
@@ -439,7 +448,7 @@ Test(rmr_order, a_stuck_endpoint_does_not_keep_a_window, .init = bed_open, .fini
         CHECK_OK(status);
         written++;
     }
-    /* Another endpoint runs it: that of the stuck one is behind the Write. */
+    /* Another endpoint runs the unlink: that of the stuck endpoint is behind the Write. */
     CHECK_OK(it_rmr_unlink(rmr, ep, 1000, FX_SIGNAL));
     fx_unlinked(bed.pair.a.request_evd, bed.pair.a_ep, rmr);
     CHECK(!fx_is_linked(rmr));
@@ -448,7 +457,7 @@ Test(rmr_order, a_stuck_endpoint_does_not_keep_a_window, .init = bed_open, .fini
     raw_close(&peer);
 }
 
-/* Posted to wait for the last of them, which lets all go. */
+/* The requests wait for the last one, which releases them all. */
 Test(rmr_order, coalesced, .init = bed_open, .fini = bed_close)
 {
     for (uint64_t round = 0; round < 30; round++) {

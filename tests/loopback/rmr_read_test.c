@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reads into windows, and sinks that are unlinked when the Read is done. */
+/* Reads into windows, and sinks that are unlinked when the Read completes. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -70,7 +70,7 @@ static void read_one(it_rmr_type_t type, it_addr_mode_t mode)
     bed_close();
 }
 
-/* A source key of more bits than an STag has is nobody's. */
+/* No peer has a source key with more bits than an STag. */
 Test(rmr_read, from_a_wide_key, .init = bed_open, .fini = bed_close)
 {
     it_rmr_triplet_t segment;
@@ -91,7 +91,7 @@ Test(rmr_read, from_a_wide_key, .init = bed_open, .fini = bed_close)
 TEST_ROW(rmr_read, narrow, read_one, IT_RMR_TYPE_NARROW, IT_ADDR_MODE_ABSOLUTE);
 TEST_ROW(rmr_read, wide_and_relative, read_one, IT_RMR_TYPE_WIDE, IT_ADDR_MODE_RELATIVE);
 
-/* Several windows, one of them twice, linked in the same breath. */
+/* The Read scatters to several windows, one of them twice, which are linked just before it. */
 Test(rmr_read, scattered, .init = bed_open, .fini = bed_close)
 {
     struct fx_part parts[3];
@@ -116,7 +116,9 @@ Test(rmr_read, scattered, .init = bed_open, .fini = bed_close)
         CHECK_OK(it_rmr_free(rmrs[i]));
 }
 
-/* What is not linked is refused at once; a link that has only been posted is good enough. */
+/*
+ * A window that is not linked is refused at once. A link that was posted but has not run suffices.
+ */
 Test(rmr_read, not_linked, .init = bed_open, .fini = bed_close)
 {
     it_rmr_handle_t rmr = fx_rmr(bed.pair.a.pz, IT_RMR_TYPE_NARROW);
@@ -144,7 +146,7 @@ static void refused_locally(const it_rmr_triplet_t *segment)
     mend();
 }
 
-/* An unlink that never ran leaves the window as it is. */
+/* A flushed unlink leaves the window as it was. */
 Test(rmr_read, after_an_unlink_that_was_flushed, .init = bed_open, .fini = bed_close)
 {
     it_rmr_triplet_t segment;
@@ -169,7 +171,10 @@ Test(rmr_read, after_an_unlink_that_was_flushed, .init = bed_open, .fini = bed_c
     CHECK_OK(it_rmr_free(rmr));
 }
 
-/* Found when the Read runs: beyond the window, no right to write, another endpoint's, zone. */
+/*
+ * Errors found when the Read runs: outside the window, no right to write, another endpoint's
+ * window, another zone.
+ */
 Test(rmr_read, local_protection, .init = bed_open, .fini = bed_close)
 {
     struct fx_buf foreign;
@@ -183,7 +188,7 @@ Test(rmr_read, local_protection, .init = bed_open, .fini = bed_close)
     (void)link_it(rmr, &part);
     segment = fx_rmr_seg(rmr, &part, 40, 11);
     refused_locally(&segment);
-    /* The connection is another one now. */
+    /* The window was linked over an earlier connection. */
     segment = fx_rmr_seg(rmr, &part, 0, 8);
     refused_locally(&segment);
     part.mode = IT_ADDR_MODE_RELATIVE;
@@ -198,7 +203,7 @@ Test(rmr_read, local_protection, .init = bed_open, .fini = bed_close)
     (void)link_it(rmr, &part);
     segment = fx_rmr_seg(rmr, &part, 0, 8);
     refused_locally(&segment);
-    /* Linked on another endpoint of the same zone. */
+    /* The window is linked on another endpoint of the same zone. */
     part.privs = IT_PRIV_REMOTE;
     one = fx_ep(&bed.pair.a, NULL);
     two = fx_ep(&bed.pair.b, NULL);
@@ -234,7 +239,7 @@ Test(rmr_read, local_protection, .init = bed_open, .fini = bed_close)
     CHECK_OK(it_pz_free(pz));
 }
 
-/* Nothing is read: nothing is looked at but the handle. */
+/* Without octets to read only the handle is checked. */
 Test(rmr_read, no_octets, .init = bed_open, .fini = bed_close)
 {
     it_rmr_triplet_t segment;
@@ -247,7 +252,7 @@ Test(rmr_read, no_octets, .init = bed_open, .fini = bed_close)
     fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1, 0);
     CHECK_OK(read_into(NULL, 0, 2, FX_SIGNAL));
     fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 2, 0);
-    /* With the flag it is unlinked all the same. */
+    /* With the flag the window is still unlinked. */
     CHECK_OK(read_into(&segment, 1, 3, FX_SIGNAL | IT_UNLINK_LOCAL_SINK));
     fx_done_unlinked(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_RDMA_READ_CMPL_EVENT, 3, rmr);
     CHECK(!fx_is_linked(rmr));
@@ -256,7 +261,7 @@ Test(rmr_read, no_octets, .init = bed_open, .fini = bed_close)
 
 /* ---- IT_UNLINK_LOCAL_SINK ------------------------------------------------------------------- */
 
-/* b tries what it knew; a's side refuses. */
+/* b uses a key that it knew, and a's side refuses it. */
 static void peer_is_refused(it_rdma_addr_t address, it_rmr_context_t key)
 {
     it_lmr_triplet_t segment = fx_seg(&bed.source, 0, 8);
@@ -285,7 +290,10 @@ Test(rmr_read, sink_window_is_unlinked, .init = bed_open, .fini = bed_close)
     CHECK_OK(it_rmr_free(rmr));
 }
 
-/* The key of a region dies, its memory stays usable for our own requests; modify revives it. */
+/*
+ * The region's key becomes invalid, but local requests can still use its memory. it_lmr_modify
+ * makes a new key.
+ */
 Test(rmr_read, sink_region_is_unlinked, .init = bed_open, .fini = bed_close)
 {
     it_lmr_param_t params = {.privs = FX_PRIVS_ALL};
@@ -319,7 +327,7 @@ Test(rmr_read, sink_region_is_unlinked, .init = bed_open, .fini = bed_close)
     CHECK_OK(it_rmr_free(rmr));
 }
 
-/* A region stays linked while windows are on it: the Read ends badly instead. */
+/* A region stays linked while windows are on it, so the Read fails. */
 Test(rmr_read, sink_region_with_a_window, .init = bed_open, .fini = bed_close)
 {
     it_lmr_triplet_t segment;
@@ -338,7 +346,7 @@ Test(rmr_read, sink_region_with_a_window, .init = bed_open, .fini = bed_close)
     CHECK_OK(it_rmr_free(rmr));
 }
 
-/* A Read that fails unlinks nothing. */
+/* A failed Read unlinks nothing. */
 Test(rmr_read, failed_read_unlinks_nothing, .init = bed_open, .fini = bed_close)
 {
     it_lmr_triplet_t segment = fx_seg(&bed.memory, 0, 1000);

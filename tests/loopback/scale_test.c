@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What many connected endpoints cost: heap and descriptors, which bench/it_scale asks at 20,000. */
+/*
+ * The cost of many connected endpoints in heap and descriptors. bench/it_scale measures it for
+ * 20,000.
+ */
 #include <criterion/criterion.h>
 #include <malloc.h>
 #include <sys/resource.h>
@@ -25,7 +28,7 @@ static bool room_for(size_t descriptors)
     return limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= descriptors;
 }
 
-/* Bytes given out; 0 under sanitizers, which have a heap of their own. */
+/* Returns the allocated bytes, or 0 under sanitizers, which have their own heap. */
 static size_t heap(void)
 {
 #if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
@@ -61,7 +64,7 @@ static void ping(struct fx_pair *pair, it_ep_handle_t from, it_ep_handle_t to, b
     fx_done_len(sender->request_evd, from, IT_DTO_SEND_CMPL_EVENT, 2, 0);
 }
 
-/* Idle endpoints that have been busy cost no more than ones that never were. */
+/* Idle endpoints that were busy before cost no more than ones that never were. */
 Test(scale, heap_and_descriptors)
 {
     static it_ep_handle_t a[PAIRS];
@@ -89,7 +92,7 @@ Test(scale, heap_and_descriptors)
         ping(&pair, b[i], a[i], false);
     }
     fx_pair_ping(&pair);
-    /* The listeners of fx_join go in their own time; then there is one each. */
+    /* The listeners of fx_join close later. Then each endpoint has one descriptor. */
     fx_fd_settle(fds + ENDPOINTS);
     CHECK_EQ(fds + ENDPOINTS, fx_fd_count());
     after = heap();
@@ -100,7 +103,7 @@ Test(scale, heap_and_descriptors)
         CHECK(after > before);
         CHECK(each <= HEAP_PER_EP);
     }
-    /* Freed with everything that is connected, by it_ia_free. */
+    /* it_ia_free frees everything, connected endpoints included. */
     CHECK_OK(it_ia_free(pair.a.ia));
     CHECK_OK(it_ia_free(pair.b.ia));
     fx_fd_settle(baseline);

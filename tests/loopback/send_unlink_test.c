@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* it_post_send_and_unlink: what the peer's receive tells, what is closed then, what is refused. */
+/*
+ * it_post_send_and_unlink: what the peer's receive reports, what is closed then, what is refused.
+ */
 #include <criterion/criterion.h>
 
 #include "support/it_window.h"
 #include "support/fixture_pair.h"
 
-/* a unlinks what is b's. */
+/* a unlinks b's memory. */
 static struct {
     struct fx_pair pair;
     struct fx_buf out;    /* a's */
@@ -50,7 +52,7 @@ static void send_unlink(size_t length, it_rmr_context_t key, it_dto_flags_t flag
     CHECK_OK(it_post_send_and_unlink(bed.pair.a_ep, &segment, 1, 5, flags, key));
 }
 
-/* The message arrives, the completion names what is gone. */
+/* The message arrives, and the completion names the unlinked region. */
 static void unlinks(size_t length, it_rmr_context_t key, it_handle_t region)
 {
     fx_recv(bed.pair.b_ep, &bed.in, 0, bed.in.size, 6);
@@ -60,7 +62,7 @@ static void unlinks(size_t length, it_rmr_context_t key, it_handle_t region)
     fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 5, length);
 }
 
-/* No good completion, both sides broken, and the region as it was. */
+/* The receive does not succeed, both sides break, and the region is unchanged. */
 static void refused(it_rmr_context_t key)
 {
     it_event_t event;
@@ -104,16 +106,16 @@ Test(send_unlink, windows, .init = bed_open, .fini = bed_close)
         CHECK(!fx_is_linked(rmr));
         if (i < 2) {
             read_refused(fx_part_addr(&part, 0), key);
-            refused(key); /* it is not there to be unlinked any more */
+            refused(key); /* it is not linked any more */
         }
-        /* Nothing is busy; and to be linked anew it is as good as ever. */
+        /* Nothing is busy, and the window can be linked again. */
         (void)fx_linked(bed.pair.b.request_evd, bed.pair.b_ep, rmr, &part);
         fx_unlinked(bed.pair.b.request_evd, bed.pair.b_ep, rmr);
         CHECK_OK(it_rmr_free(rmr));
     }
 }
 
-/* The region itself, while no other endpoint of the zone could use its key. */
+/* The peer may unlink the region itself if no other endpoint of the zone could use its key. */
 Test(send_unlink, region, .init = bed_open, .fini = bed_close)
 {
     struct fx_buf other = fx_node_buf(&bed.pair.b, 64);
@@ -123,12 +125,12 @@ Test(send_unlink, region, .init = bed_open, .fini = bed_close)
     CHECK(!fx_lmr_is_linked(bed.region.lmr));
     read_refused(fx_addr(&bed.region, 0), bed.region.key);
     refused(bed.region.key);
-    /* Of what we receive into, a peer takes only its own access. */
+    /* The peer's unlink takes only its own access: the region can still receive. */
     unlinks(100, bed.in.key, bed.in.lmr);
     unlinks(100, other.key, other.lmr);
 }
 
-/* What others may use, a peer cannot take from them: it loses its connection, they lose nothing. */
+/* A peer cannot unlink what others may use. It loses its connection, and they lose nothing. */
 Test(send_unlink, shared, .init = bed_open, .fini = bed_close)
 {
     it_ep_handle_t other = fx_ep(&bed.pair.b, NULL);
@@ -146,7 +148,7 @@ Test(send_unlink, shared, .init = bed_open, .fini = bed_close)
     CHECK_OK(it_rmr_free(wide));
 }
 
-/* A narrow window of another connection, a key that never was, a region nobody may reach. */
+/* A narrow window of another connection, an unknown key, a region without remote rights. */
 Test(send_unlink, not_the_peers, .init = bed_open, .fini = bed_close)
 {
     struct fx_part part;
@@ -167,7 +169,7 @@ Test(send_unlink, not_the_peers, .init = bed_open, .fini = bed_close)
     key = fx_linked(bed.pair.b.request_evd, b_ep, narrow, &part);
     refused(key);
     CHECK(fx_is_linked(narrow));
-    /* The one it belongs to may. */
+    /* The peer to which it belongs may unlink it. */
     fx_recv(b_ep, &bed.in, 0, 8, 1);
     CHECK_OK(it_post_send_and_unlink(a_ep, NULL, 0, 2, FX_SIGNAL, key));
     fx_done_unlinked(bed.pair.b.recv_evd, b_ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, narrow);
@@ -178,7 +180,7 @@ Test(send_unlink, not_the_peers, .init = bed_open, .fini = bed_close)
     fx_buf_free(&closed);
 }
 
-/* A region with windows on it stays as it is. */
+/* A region with windows on it stays unchanged. */
 Test(send_unlink, region_with_a_window, .init = bed_open, .fini = bed_close)
 {
     struct fx_part part = fx_whole(&bed.region);
@@ -192,7 +194,7 @@ Test(send_unlink, region_with_a_window, .init = bed_open, .fini = bed_close)
     CHECK_OK(it_rmr_free(rmr));
 }
 
-/* A window that the consumer links anew at the same moment: one of the two keys is meant. */
+/* The consumer links the window again at the same moment. The unlink names one of the two keys. */
 Test(send_unlink, old_key_of_a_moved_window, .init = bed_open, .fini = bed_close)
 {
     struct fx_part part = fx_whole(&bed.region);
@@ -207,7 +209,7 @@ Test(send_unlink, old_key_of_a_moved_window, .init = bed_open, .fini = bed_close
     CHECK_OK(it_rmr_free(rmr));
 }
 
-/* Solicited: the receive wakes a waiter although it was posted without IT_NOTIFY_FLAG. */
+/* A solicited receive wakes a waiter although it was posted without IT_NOTIFY_FLAG. */
 Test(send_unlink, solicited, .init = bed_open, .fini = bed_close)
 {
     it_event_t event;
@@ -224,7 +226,7 @@ Test(send_unlink, solicited, .init = bed_open, .fini = bed_close)
     CHECK_OK(it_rmr_free(rmr));
 }
 
-/* Among plain Sends: each receive tells of its own message. */
+/* Among plain Sends each receive reports its own message. */
 Test(send_unlink, among_others, .init = pair_init, .fini = pair_fini)
 {
     struct fx_buf region;

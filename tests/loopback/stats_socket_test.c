@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ITAPI_STATS: what its socket tells, to whom, and what does not disturb it. */
+/* ITAPI_STATS: what its socket reports, to which clients, and what does not disturb it. */
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <errno.h>
@@ -28,7 +28,7 @@ static void setup(void)
     CHECK(setenv("ITAPI_STATS", path, 1) == 0);
 }
 
-/* Fails if something has been left behind. */
+/* Fails if a file is left. */
 static void teardown(void)
 {
     CHECK(rmdir(folder) == 0);
@@ -113,7 +113,7 @@ Test(stats_socket, tells_of_all_ias_what_they_have_counted)
     CHECK(!is_there());
 }
 
-/* Whichever goes first: the other one's loop serves on. */
+/* Whichever IA is freed first, the other IA's loop serves the socket. */
 Test(stats_socket, lives_as_long_as_any_ia)
 {
     struct fx_node first;
@@ -136,7 +136,7 @@ Test(stats_socket, lives_as_long_as_any_ia)
     CHECK(stats_connect(path) < 0 && errno == ENOENT);
 }
 
-/* However many come: each is followed by a pause, so that the loop serves EPs, too. */
+/* Many clients come at once. The loop pauses after each, so that it also serves EPs. */
 Test(stats_socket, lets_clients_in_one_by_one, .init = node_init, .fini = node_fini)
 {
     enum {
@@ -155,7 +155,10 @@ Test(stats_socket, lets_clients_in_one_by_one, .init = node_init, .fini = node_f
     CHECK(last_ns - first_ns >= (CLIENTS - 1) * 2000000ull);
 }
 
-/* The snapshot is larger than the socket takes: those who do not read have to be waited for. */
+/*
+ * The snapshot is larger than the socket holds, so the library must wait for clients that do not
+ * read.
+ */
 Test(stats_socket, is_not_held_up_by_clients_that_do_not_read)
 {
     struct fx_pair pair;
@@ -179,7 +182,7 @@ Test(stats_socket, is_not_held_up_by_clients_that_do_not_read)
     free(text);
     fx_pair_ping(&pair);
     for (unsigned i = 0; i < 6; i++)
-        (void)close(idle[i]); /* some go, some stay until the IA goes */
+        (void)close(idle[i]); /* some end now, the others with the IA */
     text = read_whole();
     free(text);
     CHECK_OK(it_ia_free(pair.a.ia));
@@ -208,12 +211,12 @@ Test(stats_socket, leaves_alone_what_is_not_its_own)
 
     CHECK(fd >= 0 && write(fd, "x", 1) == 1);
     (void)close(fd);
-    fx_node_open(&node); /* goes on without */
+    fx_node_open(&node); /* works without the socket */
     CHECK(stats_connect(path) < 0 && errno == ECONNREFUSED);
     fx_node_close(&node);
     CHECK(is_there());
     CHECK(unlink(path) == 0);
-    /* Somebody listens there. */
+    /* Another process listens there. */
     strcpy(address.sun_path, path);
     fd = socket(AF_UNIX, SOCK_STREAM, 0);
     CHECK(fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0);
@@ -223,12 +226,12 @@ Test(stats_socket, leaves_alone_what_is_not_its_own)
     CHECK(is_there());
     (void)close(fd);
     CHECK(unlink(path) == 0);
-    /* A link to a place where a socket could be made. */
+    /* The path is a link to a place where a socket could be made. */
     CHECK(symlink("elsewhere", path) == 0);
     fx_node_open(&node);
     fx_node_close(&node);
     CHECK(unlink(path) == 0);
-    /* Somebody has put another one in its place. */
+    /* Somebody has replaced the socket by another one. */
     fx_node_open(&node);
     CHECK(unlink(path) == 0);
     leave_dead_socket();
@@ -266,7 +269,7 @@ Test(stats_socket, has_a_name_of_its_own_in_a_folder)
         fx_node_close(&node);
         CHECK(!is_there());
     }
-    /* A relative name stays where it was when the program goes elsewhere. */
+    /* A socket with a relative path stays where it is when the program changes its folder. */
     CHECK(chdir(folder) == 0 && setenv("ITAPI_STATS", "here", 1) == 0);
     fx_node_open(&node);
     CHECK(chdir("/") == 0);
@@ -277,7 +280,7 @@ Test(stats_socket, has_a_name_of_its_own_in_a_folder)
     CHECK(!is_there());
 }
 
-/* Not a descriptor more: so nothing to watch. */
+/* There is no additional descriptor, so there is nothing to watch. */
 Test(stats_socket, costs_nothing_unless_asked_for, .init = node_init)
 {
     size_t with;
