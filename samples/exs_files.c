@@ -18,7 +18,7 @@
 
 /* ---- Lines ---------------------------------------------------------------------------------- */
 
-/* Reads single octets, so that nothing behind the line is consumed. */
+/* Reads single octets, so that it consumes nothing after the line. */
 static bool read_line(int fd, char *line)
 {
     for (size_t i = 0; i < LINE; i++) {
@@ -46,7 +46,7 @@ static bool send_file(int fd, const char *path)
 
     if (stat(path, &status) == 0 && S_ISREG(status.st_mode)) {
         (void)snprintf(head, sizeof(head), "%jd\n", (intmax_t)status.st_size);
-        /* This length, even if the file grows now. */
+        /* The call sends this length, even if the file grows now. */
         answer[1].exs_xfvec.exs_pathv.exs_pathv_length = (uint64_t)status.st_size;
         count = status.st_size > 0 ? 2 : 1;
     }

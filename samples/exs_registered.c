@@ -70,7 +70,7 @@ static void run_client(const struct arguments *arguments)
     struct region buffer = register_memory(memory, ROOM, 0);
     size_t length;
     char *content = load_file(arguments->file, &length);
-    /* No peer may write to it. The octet behind the file makes an empty file valid. */
+    /* No peer may write to this memory. The additional octet makes an empty file valid. */
     struct region file = register_memory(content, length + 1, EXS_MRF_RECV_DISABLE);
     int fd = connect_to(arguments->host, arguments->port);
 

@@ -21,7 +21,7 @@
 
 #define TEXT_SIZE 128
 
-/* The memory that the peer may use: a text to read, and room to write behind it. */
+/* The memory that the peer may use: a text to read, and after it room to write. */
 #define SHELF_AT    0
 #define INBOX_AT    TEXT_SIZE
 #define SHARED_SIZE ((size_t)2 * TEXT_SIZE)

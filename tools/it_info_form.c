@@ -9,7 +9,7 @@
 
 /* ---------------------------------------------------------------- text */
 
-#define TEXT_COLUMN 28 /* of the values, behind the indentation */
+#define TEXT_COLUMN 28 /* column of the values, counted after the indentation */
 
 static unsigned indent = 1;
 static const char *list_name;  /* name of the open list, until its first value */

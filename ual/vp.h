@@ -78,7 +78,7 @@ struct ual_request {
     struct base_link link;     /* guarded by the table's lock */
     it_cn_est_identifier_t id; /* set when it enters the table */
     struct ual_ia *ia;
-    struct evd *connect_evd; /* of the listen point, which holds it; not held here */
+    struct evd *connect_evd; /* EVD of the listen point, which holds the reference */
     size_t spigot_id;
     it_conn_qual_t conn_qual;
     it_net_addr_t source_addr;
@@ -94,7 +94,7 @@ struct ual_request {
 struct vp_ud_reply {
     it_ud_svc_req_status_t status;
     it_remote_ep_info_t ep_info; /* with IT_UD_SVC_EP_INFO_VALID */
-    /* ud_report: the path to the EP, or else the path that was asked for. */
+    /* ud_report: the path to the EP; without one, the path of the request. */
     it_path_t path;
     const void *private_data;
     size_t private_length; /* in ud_report: truncated to IT_MAX_PRIV_DATA */

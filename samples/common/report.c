@@ -19,12 +19,12 @@ void report_program(const char *name)
 
 static void print_message(const char *format, va_list arguments)
 {
-    /* What was printed so far belongs in front of the message. */
+    /* Earlier output must appear before the message. */
     (void)fflush(stdout);
     /* One line, even when several threads print. */
     flockfile(stderr);
     if (isatty(STDERR_FILENO))
-        (void)fputs("\r\033[K", stderr); /* a line of progress may stand there */
+        (void)fputs("\r\033[K", stderr); /* overwrites a progress line */
     (void)fprintf(stderr, "%s: ", program);
     /* The callers have begun it. NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized) */
     (void)vfprintf(stderr, format, arguments);

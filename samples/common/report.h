@@ -26,10 +26,12 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void report_traces(bool wanted);
 void trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Prints a message with the reason in errno behind it. */
+/* Prints a message, followed by the text of errno. */
 void complain_errno(const char *what);
 
-/* Whether a call of the API returned IT_SUCCESS; if not, says which call and why. */
+/*
+ * Returns true if a call of the API returned IT_SUCCESS; otherwise prints the call and the reason.
+ */
 bool succeeded(it_status_t status, const char *call);
 
 #endif

@@ -16,7 +16,7 @@ bool convert_as_server(int tcp, struct rdma *rdma)
             write_line(tcp, line);
             continue;
         }
-        /* The last words over TCP go with the call: behind them the stream is iWARP. */
+        /* The call sends the last line over TCP; after it the stream is iWARP. */
         check(it_socket_convert(tcp, rdma->ep, IT_SC_DEFAULT, (const unsigned char *)go_ahead,
                                 strlen(go_ahead)),
               "it_socket_convert");

@@ -23,7 +23,7 @@ static void serve(int tcp)
 
     rdma_open(&rdma);
     if (convert_as_server(tcp, &rdma)) {
-        /* At the end of the connection the receive that waits is flushed. */
+        /* The end of the connection flushes the posted receive, which ends this loop. */
         while (rdma_completed(rdma.receives, &length)) {
             memcpy(rdma.memory + OUT_AT, rdma.memory + IN_AT, length);
             rdma_post_receive(&rdma); /* before the answer, which may make the client send */

@@ -18,7 +18,7 @@ struct place {
     uint64_t length;
 };
 
-/* The text, in either program's memory. Behind OUT_AT and IN_AT, where the messages are. */
+/* Offset of the text in either program's memory, after OUT_AT and IN_AT, where the messages are. */
 #define TEXT_AT (OUT_AT + sizeof(struct place))
 
 #define TOLD (IT_COMPLETION_FLAG | IT_NOTIFY_FLAG)
@@ -47,7 +47,7 @@ static void echo_there(struct rdma *rdma, const struct place *place)
         fail("read", "the connection has ended");
     for (char *octet = rdma->memory + TEXT_AT; length > 0; octet++, length--)
         *octet = (char)toupper((unsigned char)*octet);
-    /* A success is of no interest: the message behind it tells both sides. */
+    /* No completion of a success is needed: the message after it informs both sides. */
     check(it_post_rdma_write(rdma->ep, &piece, 1, 0, 0, address, key), "it_post_rdma_write");
 }
 

@@ -38,7 +38,10 @@ static void make_objects(void)
     check(it_lmr_create(pz, clients, NULL, sizeof(clients), IT_ADDR_MODE_ABSOLUTE, IT_PRIV_LOCAL,
                         IT_LMR_FLAG_NONE, 0, &lmr, NULL),
           "it_lmr_create");
-    /* Of each client: a receive, a Send, and the beginning and the end of the connection. */
+    /*
+     * Each client can have four events: a receive, a Send, and the beginning and the end of the
+     * connection.
+     */
     check(itx_evd_create_mixed(ia, ITX_STREAM_DTO | ITX_STREAM_CM_MSG, IT_EVD_CREATE_FD,
                                CLIENTS_MAX * (size_t)4, 0, NULL, &events, &events_fd),
           "itx_evd_create_mixed");

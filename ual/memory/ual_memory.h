@@ -19,7 +19,7 @@ void ual_rmr_destroy(struct base_object *object);
 
 /* ---- rules that several calls share ---- */
 
-/* Makes providers that cache the LMR read it anew. */
+/* Makes providers that cache the LMR read it again. */
 void ual_lmr_renew_pass(struct ual_lmr *lmr);
 
 /* call: the name of the API call, for the log. */

@@ -100,7 +100,7 @@ struct ual_ep {
     it_ep_attributes_t attr; /* in force */
     it_path_t dst_path;
     _Atomic bool tells_last_recv;    /* itx_ep_tell_last_recv */
-    _Atomic uint32_t immediate_bits; /* of vp_attributes once enabled; else 0 */
+    _Atomic uint32_t immediate_bits; /* value of vp_attributes once enabled; otherwise 0 */
     UAL_AREA;
 };
 

@@ -157,7 +157,8 @@ static bool module_is_readable(const char *path, bool *barred)
 }
 
 /*
- * Looks beside the file that contains this function: the library, or a program it is linked into.
+ * Looks in the folder of the file that contains this function: the library, or a program it is
+ * linked into.
  */
 static bool module_beside(char *path, size_t size, const char *name, bool *barred)
 {

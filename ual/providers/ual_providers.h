@@ -47,16 +47,16 @@ const struct vp_provider *ual_module_open(const char *path, const char *options,
                                           struct itx_provider_info *info);
 
 /*
- * Loads itapi_NAME.so from the folder itapi beside the library itself, or from where it is
- * installed, and hands its provider to add. When the module or a library that it needs is missing,
+ * Loads itapi_NAME.so from the folder itapi next to the library itself, or from the installation
+ * folder, and passes its provider to add. When the module or a library that it needs is missing,
  * only a log line says so, and info's .name, .obstacle and .detail.
  */
 void ual_module_load(const char *name, bool (*add)(const struct vp_provider *provider),
                      struct itx_provider_info *info);
 
 /*
- * The outcome of loading the module, known once a call has looked behind the built-in provider; a
- * .name of "" means that it was not tried.
+ * The outcome of loading the module. A .name of "" means that no call has searched beyond the
+ * built-in provider yet.
  */
 const struct itx_provider_info *ual_registry_module(void); /* ual_registry.c */
 
@@ -81,8 +81,8 @@ void ual_conf_parse(FILE *stream, const char *file,
 
 /*
  * Called once per process, before there is an IA. Reads the file that the environment names (unless
- * the program runs with the rights of another user) or else the default, and hands the providers it
- * loads to add. Each line that fails is logged and skipped.
+ * the program runs with the rights of another user) or the default file, and passes the providers
+ * it loads to add. Each line that fails is logged and skipped.
  */
 void ual_conf_load(bool (*add)(const struct vp_provider *provider));
 
@@ -95,7 +95,7 @@ void ual_conf_load(bool (*add)(const struct vp_provider *provider));
 const char *ual_alias_add(const char *name, const char *interface_name);
 
 /*
- * Returns the Interface that the name stands for, never another alias; NULL if the name is no
+ * Returns the Interface that the name stands for, never another alias; NULL if the name is not an
  * alias.
  */
 const char *ual_alias_of(const char *name);

@@ -54,7 +54,7 @@ static bool ual_registry_has_locked(const char *name)
     return entry != NULL;
 }
 
-/* Adds at the end, or directly behind the built-in provider. */
+/* Adds at the end, or directly after the built-in provider. */
 static void ual_registry_link_locked(struct ual_registered *added, bool behind_first)
 {
     _Atomic(struct ual_registered *) *link = &ual_registered_first;
@@ -163,7 +163,10 @@ static struct ual_registered *ual_registry_entry(const struct vp_provider *provi
     return entry;
 }
 
-/* Loads the module at the first look behind the built-in provider, since loading takes time. */
+/*
+ * Loads the module when a call first searches beyond the built-in provider, because loading takes
+ * time.
+ */
 const struct vp_provider *ual_provider_next(const struct vp_provider *provider)
 {
     struct ual_registered *entry = provider ? ual_registry_entry(provider) : NULL;

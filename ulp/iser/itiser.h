@@ -126,7 +126,7 @@ struct itiser_target_config {
 typedef enum {
     ITISER_PLAIN = 0x1,  /* iSCSI in plain TCP */
     ITISER_RDMA = 0x2,   /* iSER from the first octet */
-    ITISER_CONVERT = 0x4 /* iSER behind a login in plain TCP */
+    ITISER_CONVERT = 0x4 /* iSER after a login in plain TCP */
 } itiser_kinds_t;
 
 struct itiser_portal_config {
@@ -137,7 +137,7 @@ struct itiser_portal_config {
 
 /* Which octet Write STag and Write Base Offset refer to for solicited data. */
 typedef enum {
-    ITISER_WRITE_BASE_AUTO,  /* TaggedBufferForSolicitedDataOnly decides if sent, else as Linux */
+    ITISER_WRITE_BASE_AUTO, /* TaggedBufferForSolicitedDataOnly decides if sent; otherwise as Linux */
     ITISER_WRITE_BASE_LINUX, /* the base is the first solicited octet */
     ITISER_WRITE_BASE_RFC    /* the base is the first octet of the command */
 } itiser_write_base_t;
@@ -186,9 +186,9 @@ struct itiser *itiser_start(struct event_base *base, const struct itiser_config 
                             char error[256]);
 
 /**
- * Takes over who may log in: initiators, networks, incoming and outgoing of each target, and the
+ * Replaces the access rules: initiators, networks, incoming and outgoing of each target, and the
  * secrets of discovery. Sessions
- * go on; logins under way are held to what is new. The rest of config is as it was at the start.
+ * go on; pending logins have to meet the new rules. The rest of config is as it was at the start.
  *
  * @param config  has the targets of itiser_start, by name and no others
  * @param error   out: one line for people when it fails; may be NULL

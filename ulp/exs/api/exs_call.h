@@ -34,7 +34,7 @@ struct exs_call {
     exs_event_t event;
     /* Adds to the event what is known only at the end; may be NULL. */
     void (*finish)(struct exs_call *call, size_t moved, size_t lost);
-    /* Releases what else belongs to a call that does not start; may be NULL. */
+    /* Releases further resources of a call that does not start; may be NULL. */
     void (*discard)(struct exs_call *call);
     socklen_t address_length;
     struct exs_memory **pieces; /* registrations of several pieces; NULL entries: unregistered */

@@ -144,8 +144,8 @@ static void end(struct exs_file *file)
     exs_socket_enter(socket);
     destroy(file);
     /*
-     * Its event must come before those of later sends. Under the lock no other call has this
-     * memory.
+     * The event of this call must come before those of later sends. While the lock is held, no
+     * other call can reuse this memory.
      */
     exs_call_end(call, error, 0, 0);
     exs_transfer_send_over(socket, call);
@@ -403,7 +403,7 @@ static int start_file(struct exs_file *file, int cancel, bool *more)
     return error;
 }
 
-/* Creates the call. Once it has its file, the file owns the count of the socket. */
+/* Creates the call. Once the call has its struct file, that holds the use count of the socket. */
 static int new_file(struct exs_socket *socket, const struct exs_start *start,
                     exs_xferfile_t *vector, int count, struct exs_call **new)
 {

@@ -14,8 +14,8 @@ static _Atomic bool ready;
 static bool registered; /* forget is registered with pthread_atfork */
 
 /*
- * In a child: the other threads are gone, and their locks may never be released. Everything starts
- * anew.
+ * Runs in a child of fork. The other threads are gone, and their locks may never be released, so
+ * all state is reset.
  */
 static void forget(void)
 {

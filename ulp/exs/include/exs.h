@@ -7,22 +7,23 @@
  * -1 with errno, and no event follows; or it returns 0, and exactly one event follows in the queue.
  * These change that:
  *
- *   EXS_BLOCK             The call waits for its end and returns the result itself. Queue and
- *                         ahandle are ignored, and no event comes.
- *   EXS_UNSIGNALED        A success gives no event. A failure gives one, unless the queue is NULL.
- *   EXS_QHANDLE_INVALID   As the queue of a call without EXS_BLOCK: only with EXS_UNSIGNALED.
+ * EXS_BLOCK             The call waits for its end and returns the result itself. Queue and ahandle
+ * are ignored, and no event comes. EXS_UNSIGNALED        A success gives no event. A failure gives
+ * one, unless the queue is NULL. EXS_QHANDLE_INVALID   As the queue of a call without EXS_BLOCK:
+ * only with EXS_UNSIGNALED.
  *
  * Besides the errors in its own comment, every asynchronous call may fail with EBADF (fd is no
  * socket of this library in this process), EINVAL (unknown flag; no such queue) or ENOMEM.
  *
  * Order. The events of one socket and direction come in the order of the calls.
  *
- * Memory. A buffer lies inside the registration that its mhandle names. The program leaves it alone
- * until the event. With EXS_MHANDLE_UNREGISTERED the library itself registers or copies the buffer.
+ * Memory. A buffer lies inside the registration that its mhandle names. The program must not touch
+ * the buffer until the event. With EXS_MHANDLE_UNREGISTERED the library itself registers or copies
+ * the buffer.
  *
- * Threads. Every function may be called by any thread, also by several for one socket or queue.
- * The functions that wait are cancellation points. A cancelled thread's call is cancelled too, as
- * by exs_cancel.
+ * Threads. Every function may be called by any thread, also by several for one socket or queue. The
+ * functions that wait are cancellation points. A cancelled thread's call is cancelled too, as by
+ * exs_cancel.
  *
  * Processes. After fork the child calls exs_init again. Sockets, queues and registrations of the
  * parent do not exist in the child (EBADF, EINVAL); those of the parent are not affected.
@@ -90,7 +91,7 @@ extern "C" {
 #define EXS_SIG_DISABLE 0
 #define EXS_SIG_ENABLE  1
 
-#define EXS_EVTVEC_MAX 65536 /* most events that exs_qdequeue returns at once */
+#define EXS_EVTVEC_MAX 65536 /* maximum number of events that one exs_qdequeue returns */
 
 /* Types of events */
 #define EXS_EVT_ACCEPT      1
@@ -366,19 +367,16 @@ int exs_connect(int fd, const struct sockaddr *addr, socklen_t addrlen, int flag
  */
 int exs_close(int fd, int flags, exs_qhandle_t qhandle, exs_ahandle_t ahandle);
 
-/**
+/*
  * Shuts down one direction of a connection, or both. A direction that is already shut down is no
  * error.
  *
  * @param how    SHUT_RD: later receives find the end of the stream; SHUT_WR: the peer finds the end
- *               behind the data sent; SHUT_RDWR: both
- * @param flags  EXS_BLOCK, or 0
+ * after the data sent; SHUT_RDWR: both @param flags  EXS_BLOCK, or 0
  *
- * @return 0, or -1 with errno: ENOTCONN, EINVAL (how), EBUSY (one is outstanding in that
- *         direction)
+ * @return 0, or -1 with errno: ENOTCONN, EINVAL (how), EBUSY (one is outstanding in that direction)
  *
- * Event: EXS_EVT_SHUTDOWN with 0 or ECONNRESET.
- * Source: UNH EXS.
+ * Event: EXS_EVT_SHUTDOWN with 0 or ECONNRESET. Source: UNH EXS.
  */
 int exs_shutdown(int fd, int how, int flags, exs_qhandle_t qhandle, exs_ahandle_t ahandle);
 

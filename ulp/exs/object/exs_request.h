@@ -52,7 +52,7 @@ struct exs_requests {
 
 void exs_requests_put(struct exs_requests *list, struct exs_request *request);
 struct exs_request *exs_requests_take(struct exs_requests *list);
-/* Inserts behind before; NULL: at the front. */
+/* Inserts after `before`; NULL: at the front. */
 void exs_requests_insert(struct exs_requests *list, struct exs_request *before,
                          struct exs_request *request);
 /* Removes any request of the list. */

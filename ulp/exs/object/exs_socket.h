@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The object behind a descriptor. Its memory is never returned to the heap. So a stale pointer from
+ * The object of a descriptor. Its memory is never returned to the heap. So a stale pointer from
  * the table still leads to a socket, whose lock and fd show whether it is the right one.
  */
 #ifndef ITAPI_ULP_EXS_OBJECT_EXS_SOCKET_H

@@ -16,7 +16,7 @@ struct exs_packet_in {
     uint64_t ring_size;
     uint64_t ring_written; /* octets stored so far, packet heads included */
     uint64_t ring_read;
-    uint64_t ring_told;  /* part of ring_read that the sender has been told */
+    uint64_t ring_told;  /* part of ring_read that is reported to the sender */
     uint64_t advert_min; /* shorter receives are advertised only if they are needed */
     uint64_t needed;     /* number of the packet that needs its receive, plus 1; 0: none */
     uint32_t chain;

@@ -62,7 +62,7 @@ static struct exs_packet_advert *at(const struct exs_packet_out *out, uint32_t i
     return &out->adverts[(out->first + index) % out->room];
 }
 
-/* Inserts by number, since the ADVERT of a needed packet may come behind later ones. */
+/* Inserts by number, because the ADVERT of a needed packet may arrive after later ones. */
 static bool insert(struct exs_packet_out *out, const struct exs_message *message)
 {
     uint32_t i = out->count;

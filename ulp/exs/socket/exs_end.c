@@ -60,7 +60,7 @@ int exs_socket_shutdown(int fd, int how, struct exs_request *request)
 
 /* ---- Close ---------------------------------------------------------------------------------- */
 
-/* The peer gets CLOSE behind all data, and answers. */
+/* The peer gets CLOSE after all data, and answers. */
 static void linger(struct exs_socket *socket)
 {
     struct exs_connection *connection = socket->connection;

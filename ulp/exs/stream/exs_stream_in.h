@@ -19,8 +19,8 @@ struct exs_stream_in {
     uint64_t given; /* C: octets given to receives */
     uint64_t ring_size;
     uint64_t ring_written; /* octets that have come to the ring so far */
-    uint64_t ring_read;    /* part of ring_written that receives have got */
-    uint64_t ring_told;    /* part of ring_read that the sender has been told */
+    uint64_t ring_read;    /* part of ring_written that receives have taken */
+    uint64_t ring_told;    /* part of ring_read that is reported to the sender */
     uint64_t advert_min;   /* with a ring, shorter receives are not advertised */
     uint32_t chain;        /* the current chain */
     uint32_t advertised;   /* receives at the head of the queue that the sender may use */

@@ -33,7 +33,7 @@ enum exs_step_kind {
     EXS_STEP_WAIT,
     EXS_STEP_DIRECT, /* octets for a receive */
     EXS_STEP_RING,   /* octets for the ring */
-    EXS_STEP_ASK,    /* an ASK message, as soon as there is nothing else to do */
+    EXS_STEP_ASK,    /* an ASK message, once no other work is left */
     EXS_STEP_WANT,
     EXS_STEP_NEED /* packets only */
 };

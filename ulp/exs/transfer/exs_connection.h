@@ -32,14 +32,14 @@
 #define EXS_DUE_WITHDRAW  0x02u
 #define EXS_DUE_RING      0x04u
 #define EXS_DUE_CLOSED    0x08u
-#define EXS_DUE_FIN       0x10u /* behind all data */
+#define EXS_DUE_FIN       0x10u /* sent after all data */
 #define EXS_DUE_CLOSE     0x20u /* the same */
 
 struct exs_connection {
     struct exs_socket *socket;
     struct exs_source source;    /* context of its EVD */
     struct exs_errand over;      /* frees the connection */
-    struct exs_errand ask;       /* pushes when there is nothing else to do */
+    struct exs_errand ask;       /* pushes once no other work is left */
     bool ask_due;                /* the errand is pending */
     bool may_ask;                /* the errand runs */
     struct exs_request *element; /* the accept that it is for, until it is established */
@@ -74,7 +74,7 @@ struct exs_connection {
     uint32_t tx_posted;         /* Sends, modulo 2^32 */
     uint32_t tx_done;           /* of these, completed ones */
     uint32_t tx_signal;         /* the last signalled one */
-    it_lmr_triplet_t last_send; /* the last of this push; not posted yet if last_waits */
+    it_lmr_triplet_t last_send; /* the last Send of this push; not posted yet if last_waits */
     it_dto_flags_t last_flags;
     bool last_waits;
     unsigned due;       /* EXS_DUE_ */
@@ -139,8 +139,8 @@ void exs_connection_completion(struct exs_connection *connection, const it_event
 void exs_connection_push(struct exs_connection *connection);
 
 /*
- * ASK and its answer NONE are sent when there is nothing else to do, since mostly an ADVERT comes
- * first. Returns false if they will be sent later.
+ * Returns true if ASK and its answer NONE may be sent now. They are deferred until no other work is
+ * left, because mostly an ADVERT makes them unnecessary.
  */
 bool exs_connection_may_ask(struct exs_connection *connection);
 

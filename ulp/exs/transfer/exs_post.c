@@ -37,7 +37,9 @@ static uint32_t tell_freed(struct exs_connection *connection)
                                      : exs_packet_in_tell(&connection->packet_in);
 }
 
-/* Some Sends are signalled: every EXS_SIGNAL_EACH-th, and one behind the last octets of a Write. */
+/*
+ * Some Sends are signaled: every EXS_SIGNAL_EACH-th, and the one after the last octets of a Write.
+ */
 static bool is_signalled(const struct exs_connection *connection, const struct exs_message *message)
 {
     return connection->tx_posted + 1 - connection->tx_signal >= EXS_SIGNAL_EACH ||

@@ -2,7 +2,7 @@
 /* The sends of a connection, in order. */
 #include "transfer/exs_connection.h"
 
-/* Inserts behind the last piece of the same context, or as the next one to send. */
+/* Inserts after the last piece of the same context, or as the next one to send. */
 static void insert_piece(struct exs_connection *connection, struct exs_request *request)
 {
     struct exs_request *before = NULL;
@@ -74,7 +74,7 @@ void exs_sends_reap(struct exs_connection *connection)
 }
 
 /*
- * Drops the part of a send that has not been posted; the stream continues behind it without a gap.
+ * Drops the part of a send that has not been posted; the stream continues without a gap.
  */
 static bool cut(struct exs_connection *connection, struct exs_request *request, int error)
 {

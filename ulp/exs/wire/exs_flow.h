@@ -13,9 +13,9 @@
 
 struct exs_flow {
     uint32_t slots;  /* receives that each side posts before the connection is made; at least 4 */
-    uint32_t due;    /* CREDIT is due when so many are not told; 2 to slots - 2 */
+    uint32_t due;    /* CREDIT is due when so many are unreported; 2 to slots - 2 */
     uint32_t posted; /* receives posted here so far */
-    uint32_t told;   /* part of posted that the peer has been told */
+    uint32_t told;   /* part of posted that is reported to the peer */
     uint32_t sent;   /* messages sent so far */
     uint32_t peer_posted;
 };
@@ -40,8 +40,8 @@ static inline bool exs_flow_credit_due(const struct exs_flow *flow)
 }
 
 /*
- * Returns true if so many messages have been sent that the peer will send a CREDIT, if nothing
- * else. So requests may wait for it, in order to leave together.
+ * Returns true if so many messages have been sent that the peer will send at least a CREDIT. So
+ * requests may wait for it, to be sent together.
  */
 static inline bool exs_flow_answer_comes(const struct exs_flow *flow)
 {

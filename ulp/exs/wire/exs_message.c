@@ -78,7 +78,10 @@ static bool length_fits(const struct exs_message *message, size_t length)
     return (message->flags & EXS_MESSAGE_INLINE) ? message->count == rest : rest == 0;
 }
 
-/* Of the first the flags stand in the head. */
+/*
+ * Returns true if the flags of all places are valid. Those of the first place lie in the head of
+ * the message, so its own field must be 0.
+ */
 static bool places_fit(const struct exs_message *message)
 {
     const unsigned char *flags = message->payload - 4;

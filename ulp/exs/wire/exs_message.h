@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #define EXS_HEAD_OCTETS  24u
-#define EXS_PLACE_OCTETS 24u /* behind the head of ADVERT and RING */
+#define EXS_PLACE_OCTETS 24u /* follows the head of ADVERT and RING */
 #define EXS_ADVERTS_MAX  64u /* receives in one ADVERT */
 #define EXS_SETUP_OCTETS 34u
 
@@ -59,7 +59,7 @@ struct exs_message {
     const unsigned char *payload; /* inline data, or further places, as received */
 };
 
-/* Writes head and place and returns their length; the payload goes behind them. */
+/* Writes head and place and returns their length; the payload follows them. */
 size_t exs_message_put(unsigned char *out, const struct exs_message *message);
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Keeps as many commands under way as the depth allows, for a given time. */
+/* Keeps as many commands outstanding as the depth allows, for a given time. */
 #include "initiator/iser_bench.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An initiator: one session with one connection, in plain TCP, or iSER behind a login in plain TCP.
+ * An initiator: one session with one connection, in plain TCP, or iSER after a login in plain TCP.
  * Runs in one thread; calls block. A call that fails returns false, and .error has a line of text.
  */
 #ifndef ITAPI_ULP_ISER_INITIATOR_ISER_CLIENT_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* PDUs as Sends behind an iSER header; the target moves the data by RDMA. */
+/* PDUs as Sends with an iSER header; the target moves the data by RDMA. */
 #include "initiator/iser_client.h"
 
 #include "itx_api.h"
@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #define SLOT       (ISER_HEADER + ISER_BHS + ISER_CLIENT_RECEIVE)
-#define SENDS      64u                      /* messages on their way */
-#define TELLING    16u                      /* one of so many Sends tells that it is over */
-#define RECEIVES   (ISER_CLIENT_TASKS + 16) /* a response for each task, and what is unexpected */
+#define SENDS      64u                      /* outstanding messages */
+#define TELLING    16u                      /* one of so many Sends is signaled */
+#define RECEIVES   (ISER_CLIENT_TASKS + 16) /* a response for each task, and unexpected PDUs */
 #define READS      32u                      /* of the target at once */
 #define CONNECT_US 60000000u                /* until the target has converted, at most */
 #define SPIN_US    200u                     /* a wait polls where waits are shorter than that */

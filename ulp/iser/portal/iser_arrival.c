@@ -13,10 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ARRIVAL_PEEK     16 /* octets that tell what it is */
+#define ARRIVAL_PEEK     16 /* octets that show the kind of connection */
 #define ARRIVAL_LOOK_US  250000
-#define ARRIVAL_REQUESTS 8 /* of way (B) in a turn of the loop */
-#define ARRIVAL_PREFIX_6 8 /* octets of an IPv6 address that count as one source */
+#define ARRIVAL_REQUESTS 8 /* requests of way (B) accepted in a turn of the loop */
+#define ARRIVAL_PREFIX_6 8 /* octets of an IPv6 address that identify a source */
 
 static const struct timeval arrival_interval = {.tv_usec = ARRIVAL_LOOK_US};
 
@@ -187,7 +187,7 @@ static void arrival_become_session(struct iser_arrival *arrival)
 
 /*
  * Creating an endpoint takes as long as accepting ten connections. So only a few are created in a
- * turn of the loop: others need not wait behind thousands of them, most of which would be dropped
+ * turn of the loop: others need not wait for thousands of them, most of which would be dropped
  * anyway.
  */
 static bool arrival_may_request(struct itiser *target)

@@ -136,7 +136,7 @@ static bool fabric_convert(struct iser_session *session, const uint8_t *bhs,
                            const struct iser_text *text)
 {
     const struct itiser *target = session->service->portal;
-    /* The initiator has said nothing about invalidation, so it is not used. */
+    /* The initiator has not announced invalidation, so the link does not use it. */
     struct iser_link *link = iser_rdma_new(&target->fabric->shared, false);
     bool converted;
 

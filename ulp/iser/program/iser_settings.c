@@ -79,7 +79,7 @@ void iser_settings_free(struct iser_settings *settings)
 
 /* ---- Units ----------------------------------------------- */
 
-/* Handles one word behind the kind of a unit. */
+/* Handles one word after the kind of a unit. */
 static bool unit_word(struct iser_settings *settings, struct iser_lun_settings *lun,
                       const char *word)
 {

@@ -22,7 +22,7 @@
 #define ALL8 ALL4, ALL4
 
 /*
- * The bits behind the operation code that may be set. Octet 1 of READ and WRITE: DPO, FUA, FUA_NV
+ * The bits after the operation code that may be set. Octet 1 of READ and WRITE: DPO, FUA, FUA_NV
  * (obsolete and ignored); of VERIFY: DPO, BYTCHK. There is no protection information.
  */
 #define RANGE6(one)  one, ALL2, 0xff

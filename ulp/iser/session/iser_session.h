@@ -15,7 +15,7 @@
 #include <event2/event_struct.h>
 
 #define ISER_WINDOW       128u /* commands that an initiator may have open, at most */
-#define ISER_WINDOW_LOGIN 8u   /* what is said before it is known how many there will be */
+#define ISER_WINDOW_LOGIN 8u   /* window announced before the number of receives is known */
 #define ISER_WINDOW_SPARE 32u  /* immediate ones, beyond */
 #define ISER_TASK_BUCKETS 64u
 #define ISER_NAME_MAX     223u    /* RFC 7143 4.2.7.1 */
@@ -57,7 +57,7 @@ struct iser_service {
     /* Called when the session has logged in, or is about to be freed. */
     void (*settled)(struct iser_session *session);
     /*
-     * Way (A): turns the connection into RDMA behind the final Login Response. A session of way (A)
+     * Way (A): turns the connection into RDMA after the final Login Response. A session of way (A)
      * has .convertible. Returns false if that is impossible.
      */
     bool (*convert)(struct iser_session *session, const uint8_t *bhs, const struct iser_text *text);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The link of one connection: the transport of PDUs and of commands' data. Two kinds behind one
- * table: octets of a TCP stream (iser_plain.c), Sends and RDMA of an endpoint (iser_rdma.c). Runs
- * in the loop.
+ * The link of one connection: the transport of PDUs and of commands' data. There are two kinds with
+ * one table of functions: octets of a TCP stream (iser_plain.c), Sends and RDMA of an endpoint
+ * (iser_rdma.c). Runs in the loop.
  */
 #ifndef ITAPI_ULP_ISER_TRANSFER_ISER_LINK_H
 #define ITAPI_ULP_ISER_TRANSFER_ISER_LINK_H
@@ -22,7 +22,7 @@ struct iser_numbers {
     uint32_t max_cmd_sn;
 };
 
-#define ISER_LINK_RECEIVES 1024u /* RDMA: that a link posts behind its login, at most */
+#define ISER_LINK_RECEIVES 1024u /* RDMA: at most so many are posted after the login */
 
 /* The negotiated values that links use. */
 struct iser_limits {
@@ -91,7 +91,7 @@ struct iser_link_ops {
     bool rdma;
     /* Sends any PDU except a command's status; copies header and data, and fills in the numbers. */
     void (*send)(struct iser_link *link, const uint8_t *bhs, const void *data, uint32_t length);
-    /* Asks for the octets of the transfer behind out_have; solicited follows. */
+    /* Solicits the octets of the transfer after out_have; solicited follows. */
     void (*solicit)(struct iser_link *link, struct iser_transfer *transfer);
     /* Sends the data, then .response with .sense; responded follows. */
     void (*respond)(struct iser_link *link, struct iser_transfer *transfer);

@@ -63,7 +63,7 @@ enum rdma_cookie {
     RDMA_RECEIVE, /* struct rdma_slot */
     RDMA_SEND,    /* struct rdma_slot */
     RDMA_READ,    /* struct iser_transfer */
-    RDMA_WRITE,   /* no pointer: the completion of the Send behind it counts */
+    RDMA_WRITE,   /* no pointer: the completion of the next Send covers it */
     RDMA_COOKIES
 };
 

@@ -169,7 +169,7 @@ void rdma_answer_hello(struct rdma *rdma, const struct iser_header *hello)
 
 /* ---------------------------------------------------------------- commands */
 
-/* Reads the octets behind out_have from the initiator's memory. */
+/* Reads the octets after out_have from the initiator's memory. */
 void rdma_solicit(struct iser_link *link, struct iser_transfer *transfer)
 {
     struct rdma *rdma = rdma_of(link);
@@ -191,8 +191,8 @@ void rdma_solicit(struct iser_link *link, struct iser_transfer *transfer)
 }
 
 /*
- * Returns false if the link is lost. siw copies the data of a signalled Write. The memory of
- * another Write may be sent again by TCP after the Send behind it has completed; then a buffer
+ * Returns false if the link is lost. siw copies the data of a signaled Write. The memory of
+ * another Write may be sent again by TCP after the next Send has completed; then a buffer
  * could have another command's data.
  */
 static bool rdma_write(struct rdma *rdma, struct iser_transfer *transfer)

@@ -66,8 +66,8 @@ static int file_write(void *context, uint64_t offset, const void *data, size_t l
 }
 
 /*
- * Judges an attempt without waiting. The kernel moves nothing, a part or all; a part counts as
- * nothing, since the pool repeats it.
+ * Evaluates an attempt that did not wait. The kernel may have moved nothing, a part or all of the
+ * data. A part counts as nothing, because the pool repeats the whole transfer.
  */
 static int file_now(ssize_t moved, size_t length, bool *never)
 {
@@ -205,7 +205,7 @@ static bool find_size(int fd, const struct itiser_unit_config *config, bool *dev
     return true;
 }
 
-/* Tests a file by a hole behind its end, which has no effect. */
+/* Tests whether holes can be punched, by one after the end of the file, which has no effect. */
 static bool can_punch(int fd, bool device, uint64_t size, const struct itiser_unit_config *config)
 {
     if (config->read_only || config->thin == ITISER_NO)

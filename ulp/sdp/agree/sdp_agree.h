@@ -89,7 +89,7 @@ enum sdp_agree_call {
 enum sdp_agree_verdict {
     SDP_TCP,     /* final: free the agreement; all calls go to the kernel */
     SDP_CONVERT, /* final: sdp_connection_start with sdp_agree_active, then free the agreement */
-    SDP_PASS,    /* undecided, but this call may go to the kernel: step again at the next one */
+    SDP_PASS,    /* undecided: this call goes to the kernel, the next one steps again */
     SDP_WAIT     /* undecided: wait for what *wait says, then step again */
 };
 

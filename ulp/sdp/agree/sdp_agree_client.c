@@ -262,7 +262,7 @@ static bool start_asking(struct sdp_agreement *agreement)
 }
 
 /*
- * Returns when to give up: at the second round trip after the SYN, or later if step 1 said
+ * Returns the time to give up: at the second round trip after the SYN, or later if step 1 said
  * "perhaps".
  */
 static int64_t deadline_us(const struct sdp_agreement *agreement)

@@ -5,7 +5,7 @@
 
 #include "agree/sdp_agree_object.h"
 
-/* Returns false if the socket stays TCP, since nobody can be asked or the answer is known. */
+/* Returns false if the socket stays TCP, since the query is impossible or its answer is known. */
 bool sdp_client_connecting(struct sdp_agreement *agreement, const struct sockaddr *peer,
                            socklen_t length);
 enum sdp_agree_verdict sdp_client_step(struct sdp_agreement *agreement,

@@ -50,7 +50,7 @@ bool sdp_note_tagged(const uint8_t octets[SDP_NOTE_OCTETS], const uint8_t *key);
 void sdp_siphash(const uint8_t key[SDP_KEY_OCTETS], const void *data, size_t length,
                  uint8_t tag[SDP_TAG_OCTETS]);
 
-/* Returns false if it is no IP address. */
+/* Returns false if the address is not an IP address. */
 bool sdp_address_get(const struct sockaddr *address, uint8_t octets[16], uint16_t *port);
 bool sdp_address_local(const uint8_t octets[16]); /* loopback or unspecified */
 

@@ -61,7 +61,7 @@ struct sdp_connection {
     bool lost;       /* the other process has claimed it */
     bool foreign;    /* a parent's, on a device: its objects must not be used */
     bool disturbed;  /* calls return EBADF */
-    bool finish;     /* send DisConn behind all waiting data */
+    bool finish;     /* send DisConn after all waiting data */
     bool disconnecting;
     bool failed; /* arriving messages are ignored */
     bool post_failed;

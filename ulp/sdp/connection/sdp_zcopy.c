@@ -142,7 +142,7 @@ static bool may_send(struct sdp_connection *connection, const struct timespec *d
         connection->zcopy_rest--;
         return false;
     }
-    connection->more = false; /* nothing more will be copied behind it */
+    connection->more = false; /* no more data will be copied after it */
     sdp_push(connection);
     while (connection->tx_sent != connection->tx_filled && !is_dead(connection) && *error == 0)
         *error = sdp_wait(connection, deadline);
@@ -167,7 +167,7 @@ size_t sdp_zcopy_send(struct sdp_connection *connection, const void *octets, siz
     connection->sending_zcopy = true;
     if (!sdp_machine_sink(&connection->machine))
         done = offer_source(connection, &memory, deadline, error);
-    /* The peer's SinkAvail may have crossed this SrcAvail, which is then void. */
+    /* The peer's SinkAvail may have crossed this SrcAvail, which is then invalid. */
     if (done == 0 && *error == 0 && !is_dead(connection) && sdp_machine_sink(&connection->machine))
         done = write_sink(connection, &memory);
     connection->sending_zcopy = false;
@@ -227,7 +227,7 @@ size_t sdp_zcopy_receive(struct sdp_connection *connection, void *octets, size_t
     struct pin memory;
     size_t done;
 
-    sdp_push(connection); /* sends what is due for the last one before a new offer */
+    sdp_push(connection); /* sends due messages about earlier transfers before a new offer */
     source = sdp_machine_source(machine) != NULL;
     if (connection->receiving_zcopy || connection->piece_count > 0 || is_dead(connection) ||
         !sdp_post_room(connection) || (!source && !sdp_machine_may_offer_sink(machine)) ||

@@ -154,7 +154,7 @@ int pipe2(int pair[2], int flags)
     return result;
 }
 
-/* ---- How many there may be ------------------------------------------------------------------ */
+/* ---- Limits of descriptors ------------------------------------------------------------------ */
 
 int getrlimit(__rlimit_resource_t resource, struct rlimit *limit)
 {

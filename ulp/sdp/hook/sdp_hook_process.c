@@ -162,7 +162,7 @@ EXEC_LIST(execl, EXECL)
 EXEC_LIST(execle, EXECLE)
 EXEC_LIST(execlp, EXECLP)
 
-/* ---- Programs beside this one --------------------------------------------------------------- */
+/* ---- Starting other programs ---------------------------------------------------------------- */
 
 /* The new programs start with the limits that this program believes to have. */
 static void before_spawn(void)

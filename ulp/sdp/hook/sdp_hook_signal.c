@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Signal handlers of the program run behind a handler of this library. In a region that handler
+ * A handler of this library wraps the program's signal handlers. In a region that handler
  * keeps the signal and lets a timer repeat it, so that a sleep in the region ends, even one that
  * was about to begin. When the region is left, the signal is sent once more, and the program's
  * handler runs.

@@ -91,7 +91,7 @@ struct sdp_machine {
     uint32_t read_done;        /* octets to report by RdmaRdCompl */
     bool cancelled;            /* SrcAvailCancel waits until Reads have ended */
     bool refused;              /* SendSm has been sent since the last SrcAvail */
-    bool behind_source;        /* Data has come behind an open SrcAvail, which must be read */
+    bool behind_source; /* Data arrived after an open SrcAvail, so the source cannot be refused */
     uint32_t data_received;
     bool got_pend;
     bool got_disconn;

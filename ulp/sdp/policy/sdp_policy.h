@@ -19,7 +19,7 @@ struct sdp_policy_answer {
     bool sdp;         /* SDP if the peer agrees; false: TCP */
     unsigned line;    /* of the rule in the file; 0: no rule matches */
     const char *file; /* or "built in" */
-    const char *text; /* the rule; a built-in one has its reason behind it */
+    const char *text; /* the rule; a built-in rule is followed by its reason */
 };
 
 /* The other settings of the file; 0 or NULL: not set. */
@@ -35,9 +35,10 @@ struct sdp_policy_settings {
 };
 
 /*
- * path NULL: $IT_SDP_CONFIG, else SYSCONFDIR/itapi/sdp.conf, else only the built-in rules. The
- * built-in rules are appended to those of the file. Below 0: -errno, and *complaint (freed by the
- * caller) is a line with the place and the mistake. Later calls do not read the file again.
+ * path NULL: $IT_SDP_CONFIG, otherwise SYSCONFDIR/itapi/sdp.conf, otherwise only the built-in
+ * rules. The built-in rules are appended to those of the file. Below 0: -errno, and *complaint
+ * (freed by the caller) is a line with the place and the mistake. Later calls do not read the file
+ * again.
  */
 int sdp_policy_load(const char *path, struct sdp_policy **policy, char **complaint);
 void sdp_policy_free(struct sdp_policy *policy);

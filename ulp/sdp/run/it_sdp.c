@@ -83,7 +83,7 @@ static bool read_options(int argc, char **argv, int *status)
     };
     int option;
 
-    /* "+": the options behind the program's name are its own. */
+    /* "+": options after the program's name belong to that program. */
     while ((option = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
         switch (option) {
         case 'c':

@@ -10,7 +10,7 @@
 
 struct sdp_socket;
 
-/* What serves a call. */
+/* The part of the library, or the kernel, that serves a call. */
 enum sdp_way {
     SDP_BY_KERNEL,
     SDP_BY_CONNECTION,
@@ -20,7 +20,7 @@ enum sdp_way {
 /* Called once at the start: reads the rules, and gives agree/ the functions that it needs. */
 void sdp_decide_start(void);
 
-/* Makes one step; SDP_MUST_WAIT: for what `wait` says. */
+/* Makes one step. SDP_MUST_WAIT: the caller has to wait for the events in `wait`. */
 enum sdp_way sdp_decide_step(struct sdp_socket *socket, enum sdp_agree_call call,
                              struct sdp_agree_wait *wait);
 

@@ -51,7 +51,10 @@ const struct timespec *sdp_time_left(struct timespec *left, const struct timespe
     return left;
 }
 
-/* Leaves the region for a sleep. Returns false if a handler has run instead. */
+/*
+ * Leaves the region before a sleep. Returns false if a deferred handler has run, so that the caller
+ * must not sleep.
+ */
 static bool step_out(unsigned *depth)
 {
     *depth = sdp_thread.depth;

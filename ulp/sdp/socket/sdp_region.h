@@ -59,7 +59,7 @@ int sdp_sleep(struct pollfd *polls, nfds_t count, const struct timespec *deadlin
 
 /*
  * The same, but the thread reads for all connections, if no other one does: polls has room for one
- * more behind `count`.
+ * entry after the first `count`.
  */
 int sdp_sleep_leading(struct pollfd *polls, nfds_t count, const struct timespec *deadline,
                       const sigset_t *mask);
@@ -73,7 +73,10 @@ extern int (*sdp_kernel_ppoll)(struct pollfd *polls, nfds_t count, const struct 
 extern int (*sdp_kernel_epoll_pwait)(int set, struct epoll_event *events, int count, int limit_ms,
                                      const sigset_t *mask);
 
-/* Stores the time that much later in *deadline and returns it; NULL if microseconds is below 0. */
+/*
+ * Stores the time so many microseconds from now in *deadline and returns it. Returns NULL if
+ * microseconds is negative.
+ */
 const struct timespec *sdp_deadline(struct timespec *deadline, long long microseconds);
 
 /* Stores the time left, 0 if it is over. Returns NULL for NULL. */

@@ -12,7 +12,7 @@
 enum form {
     SWITCH,
     AT_LEAST_ONE,
-    DOUBLED /* also room for the kernel's own data */
+    DOUBLED /* the kernel doubles the size, for its own data */
 };
 
 static const struct {

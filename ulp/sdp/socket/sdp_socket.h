@@ -83,7 +83,7 @@ struct sdp_socket {
 bool sdp_socket_new(int number, enum sdp_state state, struct sdp_socket **socket);
 
 /*
- * Returns the socket behind a number with a reference, or NULL if it is the kernel's. Without a
+ * Returns the socket of a number with a reference, or NULL if it is the kernel's. Without a
  * lock.
  */
 struct sdp_socket *sdp_socket_hold(int number);

@@ -10,7 +10,7 @@
 #define CHUNK  1024u
 #define CHUNKS 4096u /* NR_OPEN's usual 2^20, four times over */
 
-/* Addresses that stand in the table for kinds other than sockets. */
+/* Addresses that mark kinds other than sockets in the table. */
 static uint64_t epoll_mark;
 static uint64_t own_mark;
 #define EPOLL_MARK ((struct sdp_socket *)(void *)&epoll_mark)

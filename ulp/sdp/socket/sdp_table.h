@@ -9,7 +9,7 @@ struct sdp_socket;
 
 /* The kinds of numbers. */
 enum sdp_number_kind {
-    SDP_NUMBER_FREE, /* the kernel's alone, as far as this library knows */
+    SDP_NUMBER_FREE, /* unused, or a descriptor of the kernel that this library does not track */
     SDP_NUMBER_SOCKET,
     SDP_NUMBER_EPOLL,
     SDP_NUMBER_OWN /* this library's: the program neither sees nor closes it */

@@ -59,7 +59,7 @@ void sdp_watched_add(struct sdp_watched *watched, const struct sdp_agree_wait *w
 
 /* ---- The undecided ones of an epoll set ------------------------------------------------------ */
 
-/* Each with a reference, since a step takes locks of its own. */
+/* The undecided members of a set. Each is referenced, because a step takes further locks. */
 struct members {
     int set;
     unsigned count;

@@ -20,7 +20,7 @@ struct sdp_watched {
 };
 
 void sdp_watched_start(struct sdp_watched *watched, struct pollfd *polls);
-/* Adds what `wait` says. */
+/* Adds the events of `wait`. */
 void sdp_watched_add(struct sdp_watched *watched, const struct sdp_agree_wait *wait);
 /* Adds all undecided sockets of an epoll set. */
 void sdp_watched_set(struct sdp_watched *watched, int set);

@@ -29,7 +29,7 @@ static uint64_t get(const unsigned char *in, size_t octets)
     return value;
 }
 
-/* What may follow the head. */
+/* The extension that may follow the head, by type. */
 static const struct {
     bool known;
     bool payload; /* a payload may follow */

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #define SDP_HEAD_OCTETS      16u
-#define SDP_EXTENSION_OCTETS 20u /* the longest behind the head, but for the Hellos */
+#define SDP_EXTENSION_OCTETS 20u /* the longest part after the head, except in Hellos */
 #define SDP_HELLO_OCTETS     92u
 #define SDP_HELLO_ACK_OCTETS 24u /* as we send it */
 #define SDP_HELLO_ACK_MAX    196u

@@ -216,7 +216,7 @@ void verbs_conn_decided(struct verbs_conn *conn);
  * Calls rdma_connect with .param in a thread of its own. Returns false if no thread can be created.
  */
 bool verbs_thread_connect(struct verbs_conn *conn, void (*returned)(void *conn));
-/* Waits for the end of rdma_connect, after cancelling it if cut. Returns 0 or errno. */
+/* Waits until rdma_connect returns; cut: cancels it first. Returns 0 or errno. */
 int verbs_thread_join(struct verbs_conn *conn, bool cut);
 /*
  * Destroys the id in a thread of its own; calling: after the thread in rdma_connect. Then passes

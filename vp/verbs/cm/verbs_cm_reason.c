@@ -71,7 +71,7 @@ static it_conn_reject_code_t reason_of_rej(int reason)
     case REASON_INVALID_RNR_RETRY:
         return IT_CN_REJ_BAD_CONN_PARMS;
     default:
-        return IT_CN_REJ_OTHER; /* nobody listens, or any other cause */
+        return IT_CN_REJ_OTHER; /* no listener, or any other cause */
     }
 }
 

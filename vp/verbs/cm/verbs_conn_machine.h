@@ -10,7 +10,7 @@
 enum verbs_conn_state {
     VERBS_CONN_SAME,      /* in a cell only: the state does not change */
     VERBS_CONN_NEW,       /* initiator: nothing has been asked for */
-    VERBS_CONN_REQUESTED, /* responder: the peer has asked, the consumer has not been told */
+    VERBS_CONN_REQUESTED, /* responder: a request has arrived, the consumer does not know it yet */
     VERBS_CONN_ADDRESS,   /* initiator: the address is being resolved */
     VERBS_CONN_ROUTE,     /* initiator: the route is being resolved */
     VERBS_CONN_CALLING,   /* initiator, iWARP: a thread is in rdma_connect */

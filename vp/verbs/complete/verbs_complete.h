@@ -31,7 +31,7 @@ struct verbs_cq {
      * ones.
      */
     struct ibv_wc *stash, *stash_first, *stash_end;
-    struct ibv_wc *unsorted; /* with .reads_overtaken: a batch is polled to there; else NULL */
+    struct ibv_wc *unsorted; /* with .reads_overtaken: buffer for a polled batch; otherwise NULL */
 };
 
 #define VERBS_BY_QP 64u /* a power of two */
@@ -52,7 +52,7 @@ struct verbs_source {
 
 /* ---- The EVD's lock is held. */
 /*
- * Polls at most one batch into the stash, behind its completions. Returns how many the device had.
+ * Polls at most one batch into the stash, after its completions. Returns how many the device had.
  */
 uint32_t verbs_source_poll_batch(struct verbs_cq *cq);
 /* Flushes the rest once all completions of the device are in the stash or taken. */

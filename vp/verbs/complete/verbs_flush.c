@@ -19,7 +19,7 @@ static bool source_is_of(const struct ibv_wc *wc, const struct verbs_queue *queu
 }
 
 /*
- * Polls everything into the stash, behind the completions already there. The stash has room for it.
+ * Polls everything into the stash, after the completions already there. The stash has room for it.
  */
 static void source_poll_all(struct verbs_cq *cq)
 {

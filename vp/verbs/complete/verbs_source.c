@@ -4,7 +4,7 @@
  * room for, since devices need not be able to resize. Everything here runs with the EVD's lock
  * held.
  *
- * Polled completions wait in the stash of their CQ. Behind them come completions that the provider
+ * Polled completions wait in the stash of their CQ. After them come completions that the provider
  * makes for posts that the device does not complete.
  */
 #include "vp/verbs/complete/verbs_complete.h"
@@ -19,7 +19,8 @@
 #define SOURCE_LOOKS 16u
 
 /*
- * From here on a usual completion is zero: the status, which is IT_DTO_SUCCESS, and all behind it.
+ * From here on a usual completion is zero: the status, which is IT_DTO_SUCCESS, and all members
+ * after it.
  */
 #define SOURCE_CLEAR_FROM offsetof(it_all_dto_cmpl_event_t, dto_status)
 #define SOURCE_CLEAR_HALF ((size_t)64)
@@ -140,9 +141,8 @@ static bool source_is_only_sign(const struct verbs_ep *ep, bool is_receive)
 }
 
 /*
- * As the target of a Read of no octets, siw may answer with the length and data of its own last
- * message, if it has to wait for one that is under way. The kernel on this side then ends the
- * connection.
+ * siw may answer a Read of no octets with the length and data of its own last message, if it has to
+ * wait for a message in transmission. The kernel on this side then ends the connection.
  */
 static void source_log_empty_read(const struct verbs_ep *ep, const struct ibv_wc *wc)
 {
@@ -486,7 +486,7 @@ static inline __attribute__((always_inline)) uint32_t source_poll_batch(struct v
 }
 
 /*
- * Polls at most one batch into the stash, behind its completions. Returns how many the device had.
+ * Polls at most one batch into the stash, after its completions. Returns how many the device had.
  */
 uint32_t verbs_source_poll_batch(struct verbs_cq *cq)
 {

@@ -184,7 +184,7 @@ void verbs_convert_drop(struct verbs_convert *convert)
 
     convert_stop_listening(convert);
     if (convert->request) {
-        (void)verbs_sigpipe_reject(convert->request, NULL, 0); /* else the next call rejects */
+        (void)verbs_sigpipe_reject(convert->request, NULL, 0); /* otherwise the next call rejects */
         (void)rdma_destroy_id(convert->request);
     }
     convert->request = NULL;

@@ -36,7 +36,7 @@ struct verbs_queue;
 struct verbs_slot {
     struct verbs_queue *queue;
     it_dto_cookie_t cookie;
-    uint32_t number; /* of the post; counts up and wraps */
+    uint32_t number; /* number of the post; increases and wraps */
     uint32_t what;
     uint32_t length; /* of a request */
 };

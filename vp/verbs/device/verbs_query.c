@@ -57,7 +57,7 @@ struct ibv_gid_entry *verbs_gid_table(const struct verbs_ia *ia, size_t *count)
     return entries;
 }
 
-/* Gets an empty table without memory, or if the kernel cannot provide it. */
+/* Reads the GID table. The table is empty if memory is short or the kernel cannot provide it. */
 static void query_gids(const struct verbs_ia *ia, struct query_gids *gids)
 {
     *gids = (struct query_gids){.entries = NULL};

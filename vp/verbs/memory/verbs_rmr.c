@@ -2,7 +2,7 @@
 /*
  * RMRs as memory windows. Windows of type 2 belong to the QP on which they are linked, and so are
  * narrow. Windows of type 1 belong to the PD, and are wide. Linking and unlinking are requests; the
- * RMR's state changes when they complete. Each such request has a note beside its slot.
+ * RMR's state changes when they complete. Each such request has a note next to its slot.
  *
  * A narrow window is opened once per key. If it is open, the post that opens it again closes it
  * first; if it was opened on another QP, the RMR gets a new window. A wide window can be moved by
@@ -330,7 +330,10 @@ static int unlink_post_locked(struct verbs_ep *ep, struct verbs_slot *slot, stru
     return error;
 }
 
-/* Called with the lock. .mw is set if the device has the request. */
+/*
+ * Fills the note of a slot. The caller holds the lock. .mw is NULL if the request was not posted to
+ * the device.
+ */
 static void link_note(struct verbs_slot *slot, const struct vp_link *link, struct ibv_mw *mw)
 {
     struct verbs_link *note = link_of_slot(slot);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Posting on an EP. Each queue has its own lock, which keeps slots and the device's queue in the
- * same order. Nothing else is shared, allocated or looked up.
+ * same order. A post shares no other state, allocates nothing and looks up no object.
  */
 #include "vp/verbs/post/verbs_posting.h"
 
@@ -26,7 +26,7 @@ static inline void post_segment(struct ibv_sge *sge, const it_lmr_triplet_t *fro
 
 /*
  * Leaves empty segments out. Some devices take a length of 0 as the largest, and siw's kernel
- * dereferences a null pointer if a Send or Write has an empty segment beside others.
+ * dereferences a null pointer if a Send or Write has an empty segment among others.
  */
 static inline int post_segments(struct ibv_sge *sges, const it_lmr_triplet_t *from, size_t count)
 {

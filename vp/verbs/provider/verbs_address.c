@@ -109,7 +109,7 @@ static void address_unmake(struct ibv_ah *ah)
 it_status_t verbs_address_create(struct ual_address *ual, const it_path_t *path,
                                  it_ah_flags_t flags)
 {
-    (void)flags; /* a complete path needs nothing that takes time */
+    (void)flags; /* IT_AH_PATH_COMPLETE only permits to skip a lookup, and there is none here */
     return address_make(ual, path, &verbs_address_of(ual)->ah);
 }
 

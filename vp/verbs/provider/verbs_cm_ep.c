@@ -38,7 +38,7 @@ void verbs_cm_ep_forget(struct verbs_ep *ep)
     it_rc_only_attributes_t *rc = &verbs_host->ep_attributes(ep->ual)->srv.rc;
 
     verbs_host->ia_call(ep->ia->ual, cm_leave, ep);
-    /* Nothing more comes from a failed QP of siw, so it may be left behind. */
+    /* A failed QP of siw produces nothing more, so this need not wait until its id is destroyed. */
     if (!ep->ia->quirks.late_posts_lost)
         verbs_thread_wait(ep->ia->cm, ep);
     verbs_host->ep_lock(ep->ual);
@@ -85,7 +85,7 @@ it_status_t verbs_disconnect(struct ual_ep *ual)
 /* ---------------------------------------------------------------- limits, counters */
 
 /*
- * Octets of private data that rdma_cm carries over InfiniBand behind its own header; for iWARP the
+ * Octets of private data that rdma_cm carries over InfiniBand after its own header; for iWARP the
  * limit of siw's MPA.
  */
 #define CM_IB_REQUEST 56

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * UD endpoints: their QPs, and where a datagram's header lies. The header takes the first octets of
- * each receive: a GRH, or an IPv4 header behind octets without meaning.
+ * each receive: a GRH, or an IPv4 header after octets without meaning.
  */
 
 #include "vp/verbs/complete/verbs_complete.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UD_KEY_PRIVILEGED UINT32_C(0x80000000) /* means another key than it says when sending */
+#define UD_KEY_PRIVILEGED UINT32_C(0x80000000) /* in a send request it selects the QP's own key */
 
 /* ---------------------------------------------------------------- limits */
 
