@@ -23,7 +23,7 @@ static atomic_bool counting;
 static const unsigned char *memory[2];
 static size_t memory_size;
 
-/* As struct counted_calls. */
+/* The same counters as in struct counted_calls. */
 static struct {
     atomic_uint_fast64_t sends, receives, empty_receives, polls, poll_changes, yields, others;
     atomic_uint_fast64_t heap, sent, received, sent_apart, received_apart, copied;
@@ -154,7 +154,7 @@ bool counted_is_poll(long number)
 
 static void account(long number, const long *argument, long result)
 {
-    /* As the kernel does: a number that is an address. */
+    /* Converts a number to an address, as the kernel does. */
     struct iovec one = {(void *)argument[1], (size_t)argument[2]};     /* NOLINT */
     const struct msghdr *message = (const struct msghdr *)argument[1]; /* NOLINT */
     int error = errno;
@@ -323,7 +323,7 @@ int ioctl(int fd, unsigned long request, ...)
 
 /* ---------------------------------------------------------------- heap and copies */
 
-/* The C library's own functions, under the names it keeps for this purpose. */
+/* The C library provides its own functions under these names, too. */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t number, size_t size);
 void *__libc_realloc(void *old, size_t size);
@@ -364,7 +364,7 @@ typedef void *move_function(void *to, const void *from, size_t length);
 
 static move_function *real_move;
 
-/* Before that: a plain loop, which the compiler must not make a call of this very function. */
+/* Used before that. The compiler must not turn this loop into a call of memmove itself. */
 static void move_early(volatile unsigned char *to, const unsigned char *from, size_t length)
 {
     if ((uintptr_t)to <= (uintptr_t)from) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * System calls per message by kind, heap calls, and copies of payload, of each usual pattern. Both
- * ends are in one thread and what a clock makes the IAs' threads do is left out, so that nothing
- * depends on what else the machine does.
+ * System calls per message by kind, heap calls, and copies of payload, for each usual pattern of
+ * traffic. One thread drives both ends, and calls that timers cause in the IAs' threads are
+ * excluded, so that the counts do not depend on the load of the machine.
  */
 #include "counted/counted_calls.h"
 #include "counted/counted_schedule.h"
@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-/* Per message, both sides together. docs/performance-notes.md has these, too. */
+/* Counts per message, both sides together. docs/performance-notes.md has them, too. */
 struct bounds {
     double sends;
     double receives;
@@ -18,20 +18,20 @@ struct bounds {
     double polls; /* epoll_wait, or the yield in its place */
     double others;
     double copied; /* octets per octet of payload */
-    double apart;  /* the same: received elsewhere than where it belongs, or sent from elsewhere */
+    double apart; /* octets per octet of payload that are received into or sent from other memory */
 };
 
 /*
- * Small messages are copied: that is cheaper than a scattered read. And how often one asks in vain
- * until an answer is there, or the rest of a large message, is up to TCP.
+ * Small messages are copied, which is cheaper than a scattered read. TCP decides how often a read
+ * finds nothing before an answer or the rest of a large message is there.
  */
 #define ANY 1e9
 #define KIB 1024u
 
 /*
- * Framing alone is up to 0.0006 "apart"; the rest is what stood behind the payload that was being
- * read, and of 1 MiB the FPDU that the socket took only half of. The answer to a Read is staged
- * while its CRC is computed.
+ * Framing alone makes up to 0.0006 "apart". The rest are octets behind the payload that a read was
+ * for and, of 1 MiB, the FPDU of which the socket took only a half. The response to a Read is
+ * staged while its CRC is computed.
  */
 static const struct {
     struct counted_pattern pattern;
@@ -141,7 +141,7 @@ static const struct {
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
-/* By its own books the library has made no call that was not counted. */
+/* Compares with the library's own counters: it has made no call that was not counted. */
 static void check_books(const struct itx_counters before[2], const struct itx_counters after[2],
                         const struct counted_calls *calls)
 {
@@ -211,7 +211,7 @@ static bool row_holds(size_t row)
 
     counted_open(&bed, &rows[row].pattern);
     counted_calls_memory(bed.a.data, bed.b.data, bed.a.size);
-    counted_run(&bed, rows[row].messages / 4); /* buffers of the sockets have grown */
+    counted_run(&bed, rows[row].messages / 4); /* lets the sockets' buffers grow */
     counted_hold(2);
     count(&bed, rows[row].messages, &calls);
     got = per_message(&calls, rows[row].messages, rows[row].pattern.octets);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An idle IA wakes nobody for ten seconds: one with one connection, and one with a thousand. What
- * counts is how often a thread of this process has given the processor away, by the kernel's books.
+ * An idle IA causes no wakes for ten seconds, with one connection and with a thousand. The test
+ * counts how often the kernel says that a thread of this process has yielded the processor.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -17,8 +17,7 @@
 #define THREADS_MAX  16u
 #define IDLE_SECONDS 10
 #define CALM_TRIES   50u
-#define CALM_MS                                                                                    \
-    300 /* longer than what the library still has to look after when a connection has begun */
+#define CALM_MS      300 /* longer than the library's work at the start of a connection lasts */
 
 static it_ep_attributes_t small_attr(void)
 {
@@ -33,7 +32,7 @@ static it_ep_attributes_t small_attr(void)
     return attr;
 }
 
-/* One message each way, so that each stream has been in use. */
+/* Sends one message each way, so that each stream has been used. */
 static void use(struct fx_pair *pair, it_ep_handle_t a_ep, it_ep_handle_t b_ep)
 {
     CHECK_OK(it_post_recv(b_ep, NULL, 0, 1, FX_SIGNAL));
@@ -62,7 +61,7 @@ static void open_pairs(struct fx_pair *pair, unsigned count)
 
 struct switches {
     unsigned threads;
-    unsigned asleep; /* the others run, or wait for a processor */
+    unsigned asleep; /* number of threads asleep; the others run or wait for a processor */
     int id[THREADS_MAX];
     unsigned long voluntary[THREADS_MAX];
 };
@@ -93,7 +92,7 @@ static unsigned long voluntary_of(int id, bool *asleep)
     return number;
 }
 
-/* Of all threads but this one. */
+/* Sums over all threads but this one. */
 static struct switches switches_now(void)
 {
     struct switches now = {.threads = 0};
@@ -136,8 +135,7 @@ static void idle(long ms)
 }
 
 /*
- * What was going on is over when a while has passed without a switch, and nobody waits for a
- * processor to go on.
+ * Waits until earlier work is over: for a while no thread switches, and none waits for a processor.
  */
 static void settle(void)
 {
@@ -189,7 +187,7 @@ int main(void)
     settle();
     wakeups_before = all_wakeups(&one, &many);
     before = switches_now();
-    CHECK_EQ(4, before.threads); /* those of the four IAs */
+    CHECK_EQ(4, before.threads); /* the threads of the four IAs */
     idle(IDLE_SECONDS * 1000L);
     after = switches_now();
     CHECK_EQ(0, switches_between(&before, &after));

@@ -16,10 +16,10 @@ trap 'rm -rf "$folder"' EXIT
 few=640
 many=1920
 failed=0
-# On in the run, off in what the test does there.
+# Counting is on in the run and off in the test's own functions inside it.
 parts=(--toggle-collect={counted_run,counted_pause,syscall,clock_gettime})
 
-# count PATTERN MESSAGES: lines "INSTRUCTIONS FUNCTION".
+# count PATTERN MESSAGES: prints lines "INSTRUCTIONS FUNCTION".
 count() {
     valgrind --tool=callgrind "${parts[@]}" --callgrind-out-file="$folder/out" \
         "$program" "$1" "$2" >"$folder/log" 2>&1 || { cat "$folder/log" >&2; exit 1; }
@@ -27,7 +27,7 @@ count() {
         sed -nE 's/^ *([0-9,]+) +[^ ]*:([A-Za-z_0-9.@]+)([ '\''].*)?$/\1 \2/p' | tr -d ,
 }
 
-# Of the two counts, per message and function, the largest first.
+# Prints the difference of the two counts per message and function, the largest first.
 per_message() {
     awk -v messages="$((many - few))" '
     $2 ~ /^(counted_|syscall$|clock_gettime$|account|ping$|take|stream_(post|take|run|room|event|settle)|fx_|check_|main$)/ { next }
@@ -48,7 +48,7 @@ check() {
     [ -z "$top" ] || per_message | head -n 30
 }
 
-# Within 3 % of what is measured: the counts are the same in each run.
+# The limits are within 3 % of the measured values. The counts are the same in each run.
 check ping-pong 2230 'ping-pong, both polling'
 check ping-pong-crc 2370 'the same with CRC'
 check waiting 2960 'ping-pong, both waiting'

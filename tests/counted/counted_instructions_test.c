@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What counted_instructions.sh counts the instructions of.
+ * The program whose instructions counted_instructions.sh counts.
+ *
  * counted_instructions_test [PATTERN [MESSAGES]]
  */
 #include "counted/counted_schedule.h"
@@ -32,9 +33,8 @@ static const struct counted_pattern patterns[] = {
 #define PATTERNS (sizeof(patterns) / sizeof(patterns[0]))
 
 /*
- * So many waits that were short by the held clock: then whoever waits polls first, though it may
- * have lost the processor at the start of the connection, and sleeps at once for a while after
- * that.
+ * After this many waits that were short by the held clock, a waiting thread polls first, even if it
+ * lost the processor at the start of the connection and therefore slept at once for a while.
  */
 #define WARM_UP 2400u
 

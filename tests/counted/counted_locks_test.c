@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two threads, each with an endpoint and event dispatchers of its own, take no lock in common when
- * they post and poll, on IAs of their own and on the same one, with single posts and with bursts,
- * of which a part is deferred. Only the initiators of RDMA Writes are watched: to them nothing is
- * sent that one thread would read for both. Which locks are taken is known in builds with
- * assertions only.
+ * Two threads, each with its own endpoint and event dispatchers, take no lock in common when they
+ * post and poll. The test runs them on two IAs and on one IA, with single posts and with bursts, a
+ * part of which is deferred. It watches the initiators of RDMA Writes only: nothing is sent to them
+ * that one thread would read for both. Only builds with assertions record the locks.
  */
 #include "base/base_lock.h"
 
@@ -31,12 +30,12 @@ int main(void)
 #define LOCKS_MAX 64u
 #define MESSAGES  2000u
 #define OCTETS    64u
-#define BURST     50u       /* divides MESSAGES; of so many some are deferred */
+#define BURST     50u       /* divides MESSAGES; some posts of so many are deferred */
 
-/* The locks that a thread has taken while it was at work. */
+/* The locks that a thread has taken while it worked. */
 struct worker {
     pthread_t thread;
-    struct fx_node node; /* on the common IA, with EVDs of its own */
+    struct fx_node node; /* on the common IA, with its own EVDs */
     it_ep_handle_t ep;
     it_ep_handle_t peer;
     struct fx_buf from;
@@ -87,9 +86,9 @@ static void write_burst(struct worker *worker, uint64_t number)
     CHECK_OK(status);
     CHECK_EQ(IT_DTO_RDMA_WRITE_CMPL_EVENT, event.event_number);
     CHECK_EQ(IT_DTO_SUCCESS, event.dto_cmpl.dto_status);
-    /* Once more in vain: that reads the sockets of the IA. */
+    /* A poll that finds nothing reads the sockets of the IA. */
     CHECK(it_evd_dequeue(worker->node.request_evd, &event) == IT_ERR_QUEUE_EMPTY);
-    /* A full socket would be written to by whoever reads. */
+    /* Wait for the octets: any thread that reads would write to a full socket. */
     while (arrived(worker) < number * worker->burst)
         (void)sched_yield();
 }
@@ -116,9 +115,7 @@ static void worker_open(struct worker *worker, const struct fx_node *a, const st
     fx_join(&worker->node, worker->ep, b, worker->peer);
     worker->from = fx_buf_make(a, OCTETS);
     worker->to = fx_buf_make(b, OCTETS);
-    /*
-     * Behind its response the peer sends nothing more that belongs to the start of the connection.
-     */
+    /* After its response the peer sends nothing more for the start of the connection. */
     fx_read(worker->ep, &worker->from, 0, OCTETS, &worker->to, 0, 0, FX_SIGNAL);
     CHECK_EQ(IT_DTO_SUCCESS, fx_next(worker->node.request_evd).dto_cmpl.dto_status);
 }
@@ -141,10 +138,10 @@ static void worker_close(struct worker *worker)
     CHECK_OK(itx_ep_stats(worker->ep, &counters));
     printf("  %u locks, taken %lu times; %" PRIu64 " FPDUs in %" PRIu64 " calls\n",
            worker->lock_count, worker->taken, counters.fpdus_sent, counters.send_calls);
-#ifndef __SANITIZE_THREAD__ /* which may be too slow for posts to make a burst */
+#ifndef __SANITIZE_THREAD__ /* posts may be too slow for a burst under ThreadSanitizer */
     CHECK(worker->burst == 1 || counters.send_calls < counters.fpdus_sent);
 #endif
-    /* Those of its EP by each post, and of its EVD. */
+    /* Each post takes at least the locks of its EP and its EVD. */
     CHECK(worker->lock_count >= 2);
     CHECK(worker->taken >= MESSAGES);
     fx_buf_free(&worker->from);

@@ -141,7 +141,7 @@ static unsigned stream_room(const struct stream *stream)
 {
     unsigned room = stream->bed->pattern->window - (stream->posted - stream->completed);
 
-    /* A receive waits for each Send. */
+    /* There must be a receive for each Send. */
     if (stream->bed->pattern->operation == COUNTED_SEND && room > stream->receives - stream->posted)
         room = stream->receives - stream->posted;
     return room < stream->messages - stream->posted ? room : stream->messages - stream->posted;
@@ -183,14 +183,14 @@ static it_event_type_t stream_event(enum counted_operation operation)
     return operation == COUNTED_READ ? IT_DTO_RDMA_READ_CMPL_EVENT : IT_DTO_RDMA_WRITE_CMPL_EVENT;
 }
 
-/* Large messages could fill both sockets, and TCP's timers would have to get them going again. */
+/* Large messages could fill both sockets. Then only TCP's timers would let them continue. */
 static bool stream_is_under_way(const struct counted_bed *bed)
 {
     return bed->pattern->octets >= 4096 &&
            fx_counters(&bed->pair.b).bytes_received < fx_counters(&bed->pair.a).bytes_sent;
 }
 
-/* The target polls as well: that places what has come, and answers Reads. */
+/* Runs the traffic. The target polls too, which places what has arrived and answers Reads. */
 static void stream_run(struct counted_bed *bed, unsigned messages)
 {
     struct stream stream = {.bed = bed, .messages = messages};
@@ -208,7 +208,7 @@ static void stream_run(struct counted_bed *bed, unsigned messages)
     }
 }
 
-/* Returns when all octets are where they belong: a Send behind them has arrived. */
+/* Returns when all octets are in place: a later Send has arrived. */
 static void stream_settle(struct counted_bed *bed)
 {
     unsigned completed = 0;

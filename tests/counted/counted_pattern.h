@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The usual patterns of traffic, both ends driven by one thread: nothing depends on a scheduler. */
+/*
+ * The usual patterns of traffic. One thread drives both ends, so nothing depends on the scheduler.
+ */
 #ifndef ITAPI_TESTS_COUNTED_PATTERN_H
 #define ITAPI_TESTS_COUNTED_PATTERN_H
 
@@ -7,8 +9,8 @@
 
 enum counted_operation {
     COUNTED_PING_PONG,
-    COUNTED_WAITING,  /* the same by it_evd_wait, which polls before it sleeps */
-    COUNTED_SLEEPING, /* ... which sleeps at once */
+    COUNTED_WAITING,  /* the same with it_evd_wait, which polls before it sleeps */
+    COUNTED_SLEEPING, /* the same with it_evd_wait, which sleeps at once */
     COUNTED_WRITE,
     COUNTED_SEND,
     COUNTED_READ
@@ -16,22 +18,22 @@ enum counted_operation {
 
 enum counted_pace {
     COUNTED_FAST,     /* one post after the other */
-    COUNTED_APART,    /* with counted_pause between them: each in a system call of its own */
-    COUNTED_COALESCED /* with IT_COALESCE_WR_FLAG on all but the last of a window */
+    COUNTED_APART,    /* with counted_pause between posts, so that each is a system call */
+    COUNTED_COALESCED /* with IT_COALESCE_WR_FLAG on all but the last post of a window */
 };
 
 struct counted_pattern {
     const char *name;
     enum counted_operation operation;
     uint32_t octets;
-    uint32_t window; /* requests at a time, at most COUNTED_DEPTH; of a ping-pong 1 */
+    uint32_t window; /* requests at a time, at most COUNTED_DEPTH; 1 for a ping-pong */
     bool crc;
     enum counted_pace pace;
 };
 
 #define COUNTED_DEPTH 64u
 
-/* Two IAs of this process, connected; memory for one window on either side. */
+/* Two connected IAs of this process, each with memory for one window. */
 struct counted_bed {
     const struct counted_pattern *pattern;
     struct fx_pair pair;
@@ -41,9 +43,9 @@ struct counted_bed {
 
 void counted_open(struct counted_bed *bed, const struct counted_pattern *pattern);
 void counted_close(struct counted_bed *bed);
-/* Messages in one direction; of a ping-pong each is an answer to the one before. */
+/* Sends messages in one direction. In a ping-pong each message answers the one before. */
 void counted_run(struct counted_bed *bed, unsigned messages);
-/* The same, not counted by counted_instructions.sh. */
+/* Does the same, but counted_instructions.sh does not count it. */
 void counted_warm_up(struct counted_bed *bed, unsigned messages);
 
 #endif

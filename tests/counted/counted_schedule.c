@@ -17,9 +17,12 @@
 #include <unistd.h>
 
 #define FDS_MAX 1024
-/* Looks in a row at what TCP keeps back, with naps between them. */
+/*
+ * The number of checks, with naps between them, after which TCP is considered to hold the octets
+ * back.
+ */
 #define STUCK 4u
-/* Between two looks at the clock. */
+/* The time between two reads of the clock. */
 #define STEP_NS 20
 /* Many times longer than the gap within a burst (uiw_sq.c), in ticks and in nanoseconds. */
 #define PAUSE 20000
@@ -28,7 +31,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static unsigned idle; /* threads in epoll_wait, without a timer */
+static unsigned idle; /* number of threads in epoll_wait without a timeout */
 static atomic_bool held;
 
 static bool is_held(void)
@@ -36,7 +39,7 @@ static bool is_held(void)
     return atomic_load_explicit(&held, memory_order_acquire);
 }
 
-/* libevent waits here, the data path does not: it enters epoll_pwait(2) by syscall(2). */
+/* libevent waits here. The data path does not: it enters epoll_pwait(2) through syscall(2). */
 int epoll_wait(int fd, struct epoll_event *events, int count, int timeout_ms)
 {
     int result;
@@ -59,7 +62,7 @@ int epoll_wait(int fd, struct epoll_event *events, int count, int timeout_ms)
 
 /* ---------------------------------------------------------------- the clock */
 
-static uint64_t clock_ns; /* of the one thread */
+static uint64_t clock_ns; /* clock of the test's thread */
 
 static uint64_t real_ns(void)
 {
@@ -79,7 +82,10 @@ int clock_gettime(clockid_t clock, struct timespec *now)
     return 0;
 }
 
-/* The library asks the processor whether posts are close. */
+/*
+ * The library reads the processor's counter to see whether posts are close, so this waits in real
+ * time.
+ */
 void counted_pause(void)
 {
 #if defined(__x86_64__)
@@ -126,7 +132,7 @@ static unsigned connected_sockets(void)
     return count;
 }
 
-/* The last connection may still be on its way out. */
+/* The previous connection may still be closing. */
 static void find_ends(void)
 {
     FX_WAIT_WHILE(connected_sockets() != 2, "one connection, and no other");
@@ -140,7 +146,7 @@ static int octets(int fd, unsigned long which)
     return count;
 }
 
-/* What was sent before is in the socket of the other end. */
+/* Waits until all earlier octets are in the socket of the other end. */
 static void start_ends(void)
 {
     for (unsigned i = 0; i < 2; i++) {
@@ -150,7 +156,10 @@ static void start_ends(void)
     }
 }
 
-/* What the sender's TCP keeps back for a while goes when it is read: the window is full. */
+/*
+ * Waits until all sent octets are in the socket. If the window is full, the sender's TCP keeps some
+ * back until the receiver reads: then this returns.
+ */
 static void await(const struct end *end, const struct end *sender)
 {
     unsigned stuck = 0;
@@ -190,7 +199,7 @@ void counted_call_ends(long number, int fd, long result)
     }
 }
 
-/* ---------------------------------------------------------------- all of it */
+/* ---------------------------------------------------------------- the schedule */
 
 void counted_hold(unsigned threads)
 {

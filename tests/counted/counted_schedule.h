@@ -11,15 +11,16 @@
 #include <stdint.h>
 
 /*
- * Returns when so many threads wait in epoll_wait(2), for ever; none comes back before the release.
+ * Returns when so many threads wait in epoll_wait(2) without a timeout. They stay there until the
+ * release.
  */
 void counted_hold(unsigned threads);
 void counted_release(void);
 
-/* Posts with this between them are no burst to the library. */
+/* Pauses for so long that the library does not count the posts before and after as a burst. */
 void counted_pause(void);
 
-/* Around the library's system calls, for counted_calls.c. */
+/* counted_calls.c calls these before and after the library's system calls. */
 void counted_call_begins(long number, int fd);
 void counted_call_ends(long number, int fd, long result);
 

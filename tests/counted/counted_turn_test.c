@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How much a stream may send while others wait for their turn: peers ask for large RDMA Reads, and
- * the octets of the answers are counted that leave while the target polls once. The test stands in
- * front of the system call and lets them vanish: no peer takes octets faster. And how much is read
- * by one poll once there is a message that its consumer can act upon.
+ * Limits how much a stream may send while others wait for their turn: peers ask for large RDMA
+ * Reads, and the test counts the response octets that leave while the target polls once. The test
+ * replaces the system call and drops them, so it takes octets faster than any peer. It also limits
+ * how much one poll reads when there is a message for the consumer.
  */
 #include "counted/counted_calls.h"
 
@@ -17,18 +17,15 @@
 #include "support/it_fixture.h"
 
 #define SIZE  ((size_t)16 << 20)
-#define READS 8u /* of a peer */
+#define READS 8u /* number of Reads of a peer */
 #define PEERS 2u
-/* One call of the system may add as much. */
+/* One system call may exceed the limit by this much. */
 #define BATCH ((uint64_t)1 << 20)
-/*
- * Of a stream that has company, and of one alone. The first round of a poll reads, a second goes
- * on.
- */
+/* The limits of a stream with others and of one alone. A poll may have two rounds. */
 #define SHARED_TURN (((uint64_t)1 << 20) + BATCH)
 #define TURN        (((uint64_t)4 << 20) + BATCH)
 #define ROUNDS      2u
-/* It ends between two reads, behind a message. */
+/* A poll stops reading between two reads, after a message. */
 #define MESSAGE  ((size_t)64 << 10)
 #define MESSAGES 16u
 #define READ     (((uint64_t)128 << 10) + MESSAGE)
@@ -100,7 +97,7 @@ static void bed_close(struct bed *bed)
     event_base_free(bed->base);
 }
 
-/* The most that has left while the target polled once. */
+/* Returns the most octets that have left while the target polled once. */
 static uint64_t most_of_a_poll(const struct bed *bed, uint64_t wanted)
 {
     struct fx_patience patience = fx_patience_start("all answers");
@@ -137,7 +134,7 @@ static void turns(unsigned peers, uint64_t limit)
     bed_close(&bed);
 }
 
-/* The most that one poll reads while messages come. */
+/* Returns the most octets that one poll reads while messages arrive. */
 static uint64_t most_read(const struct bed *bed)
 {
     struct fx_patience patience = fx_patience_start("all messages");

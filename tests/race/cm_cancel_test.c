@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * it_ep_disconnect against it_ep_connect and against it_ep_accept of the same endpoint: an attempt
- * ends with one event, whatever the moment, and the endpoint can be used again.
+ * it_ep_disconnect races with it_ep_connect and with it_ep_accept of the same endpoint. At any
+ * moment an attempt ends with one event, and the endpoint can be used again.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -20,7 +20,10 @@ static pthread_barrier_t start;
 static pthread_barrier_t end;
 static atomic_bool over;
 
-/* ESTABLISHED perhaps, then the end: which it is, is the last one's number. */
+/*
+ * Takes the events of an attempt: perhaps ESTABLISHED, then the end. Returns the number of the last
+ * one.
+ */
 static it_event_type_t outcome(it_evd_handle_t evd, it_ep_handle_t ep)
 {
     it_event_t event = fx_next(evd);
@@ -41,7 +44,7 @@ static void *cancel_main(void *disconnected)
         it_status_t status;
 
         (void)pthread_barrier_wait(&start);
-        /* Too early, in time, or too late because the peer was faster. */
+        /* The disconnect may come too early, in time, or too late because the peer was faster. */
         do
             status = it_ep_disconnect(a_ep, NULL, 0);
         while (status != IT_SUCCESS && fx_ep_state(a_ep) != IT_EP_STATE_NONOPERATIONAL);
@@ -53,7 +56,7 @@ static void *cancel_main(void *disconnected)
     return NULL;
 }
 
-/* Accepts what comes and sees it end. */
+/* Accepts requests and waits for the ends of their connections. */
 static void *accept_main(void *count)
 {
     while (!atomic_load(&over)) {
@@ -63,7 +66,7 @@ static void *accept_main(void *count)
         if (status != IT_SUCCESS)
             continue;
         status = it_ep_accept(b_ep, event.conn_req.cn_est_id, NULL, 0);
-        if (status != IT_SUCCESS) { /* its peer has gone again */
+        if (status != IT_SUCCESS) { /* the peer has gone */
             CHECK_STATUS(IT_ERR_INVALID_CN_EST_ID, status);
             continue;
         }
@@ -89,7 +92,7 @@ static void *cancel_accepted_main(void *count)
     return NULL;
 }
 
-/* Both are as good as new. Requests of attempts that were cancelled are there still. */
+/* Connects both endpoints again. Requests of cancelled attempts are still queued. */
 static void works(uint16_t port)
 {
     fx_connect(&a, a_ep, port);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Accept, reject and handoff of one request at the same moment: exactly one of them decides. */
+/* Accept, reject and handoff race for one request: exactly one of them decides. */
 #include <pthread.h>
 
 #include "support/it_fixture.h"
@@ -19,7 +19,7 @@ struct scene {
     it_ep_handle_t a_ep;
     it_ep_handle_t b_ep;
     it_evd_handle_t other_evd;
-    it_conn_qual_t other; /* where it is handed to */
+    it_conn_qual_t other; /* where the request is handed off to */
     it_cn_est_identifier_t id;
     pthread_barrier_t start;
     pthread_barrier_t end;
@@ -59,7 +59,7 @@ static void *decider_main(void *argument)
     return NULL;
 }
 
-/* One has succeeded, and what it has decided is what happens. */
+/* Checks that exactly one call has succeeded and that its decision takes effect. */
 static void judge(struct scene *scene)
 {
     unsigned winner = DECISIONS;

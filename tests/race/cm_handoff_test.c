@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * it_handoff to where nobody listens, again and again, of a request whose peer goes away: each call
- * finds the request as it was before the last one, or not at all any more.
+ * Repeats it_handoff to a port where nobody listens while the peer of the request disconnects. Each
+ * call finds the request unchanged or gone.
  */
 #include <arpa/inet.h>
 
@@ -9,7 +9,7 @@
 #include "support/raw_peer.h"
 
 #define ROUNDS     60u
-#define WATCHED_US 15000u /* a peer whose request has waited for so long is watched */
+#define WATCHED_US 15000u /* the library watches a peer whose request has waited this long */
 
 static it_cn_est_identifier_t come(const struct fx_node *node, uint16_t port, struct raw_peer *peer)
 {
@@ -21,7 +21,7 @@ static it_cn_est_identifier_t come(const struct fx_node *node, uint16_t port, st
     return fx_request(node, NULL);
 }
 
-/* The IA's thread looks for the request that a call has in its hand. */
+/* The IA's thread looks for a request that a call has taken. */
 static void peer_goes(const struct fx_node *node, uint16_t port)
 {
     it_conn_qual_t nobody = {.type = IT_IANA_PORT, .conn_qual.port = htons(1)};
@@ -42,7 +42,7 @@ static void peer_goes(const struct fx_node *node, uint16_t port)
     CHECK_STATUS(IT_ERR_INVALID_CN_EST_ID, it_reject(id, NULL, 0));
 }
 
-/* Refused calls do not keep the request from being accepted. */
+/* Refused handoffs do not prevent the accept of the request. */
 static void peer_stays(const struct fx_node *node, uint16_t port)
 {
     it_conn_qual_t nobody = {.type = IT_IANA_PORT, .conn_qual.port = htons(1)};

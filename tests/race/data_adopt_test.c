@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An IA moves from its own thread to a base of the program, and on to the next, while threads wait,
- * poll and post and callbacks run: nothing that was sent is lost, and nobody waits for ever.
+ * An IA moves from its own thread to a base of the program and on to another base, while threads
+ * wait, poll and post and callbacks run. No message is lost, and no thread waits for ever.
  */
 #include <event2/event.h>
 #include <pthread.h>
@@ -88,7 +88,7 @@ static void game_start(struct game *game)
     CHECK_OK(it_post_send(game->pair.a_ep, NULL, 0, 0, FX_SIGNAL));
 }
 
-/* Some messages must get through, whoever works for the IAs now. */
+/* Checks that messages get through, whichever thread works for the IAs. */
 static void game_goes_on(struct game *game, struct event_base *const *bases)
 {
     struct fx_patience patience = fx_patience_start("messages after a move");
@@ -143,7 +143,7 @@ struct runner {
     struct event_base *base;
     it_ia_handle_t ia;
     atomic_uint moved; /* here */
-    atomic_bool take;  /* move the IA here */
+    atomic_bool take;  /* tells the thread to move the IA here */
     atomic_bool over;
 };
 
@@ -163,7 +163,7 @@ static void *run_base(void *argument)
     return NULL;
 }
 
-/* Two threads with a base each pass the IA of one end to and fro. */
+/* Two threads, each with a base, pass the IA of one end back and forth. */
 static void move_between_threads(void)
 {
     struct runner runners[2];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Atomic operations of several endpoints, of several IAs, and of this program itself, all on the
- * same memory: a counter, and a lock that guards ordinary Reads and Writes.
+ * Atomic operations of several endpoints, several IAs and this program work on the same memory: a
+ * counter, and a lock that guards ordinary Reads and Writes.
  */
 #include <pthread.h>
 
@@ -15,7 +15,7 @@
 static const it_mem_priv_t shared_privs =
     (it_mem_priv_t)(IT_PRIV_LOCAL | IT_PRIV_REMOTE | IT_PRIV_ATOMIC);
 
-/* What all work on. Guarded by .lock: .value. */
+/* The memory that all work on. .lock guards .value. */
 static struct {
     _Alignas(8) uint64_t counter;
     uint64_t lock;
@@ -24,7 +24,7 @@ static struct {
 
 struct peer {
     pthread_t thread;
-    struct fx_pair pair; /* b is where the shared memory is registered */
+    struct fx_pair pair; /* the shared memory is registered at b */
     it_lmr_handle_t lmr;
     it_rmr_context_t key;
     struct fx_buf local;
@@ -74,7 +74,7 @@ static void done(struct peer *peer, it_event_type_t number, it_dto_cookie_t cook
 
 /* ---- A counter ------------------------------------------------------------------------------ */
 
-/* Several at once; what is fetched only ever grows. */
+/* Posts several atomics at once. The fetched value only grows. */
 static void *add_by_rdma(void *argument)
 {
     struct peer *peer = argument;
@@ -116,7 +116,7 @@ static void lock_by_rdma(struct peer *peer)
     } while (*local_word(peer, FLIGHT) != 0);
 }
 
-/* The Write is in place when the atomic behind it is done. */
+/* When the atomic behind the Write completes, the Write is in place. */
 static void write_and_unlock_by_rdma(struct peer *peer)
 {
     it_lmr_triplet_t value = fx_seg(&peer->local, 0, 8);

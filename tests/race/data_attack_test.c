@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Bad peers from several threads at once, good traffic on the same IA meanwhile, and a program that
- * ends connections at the moment they fail by themselves.
+ * Hostile peers attack from several threads while there is good traffic on the same IA. The program
+ * ends connections at the moment when they fail by themselves.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -39,7 +39,7 @@ static void add_attack(struct raw_bytes *stream, const struct attacker *attacker
     case 3: /* a Terminate */
         raw_terminate(&ulpdu, 1, 2, 2, 0, NULL, 0, NULL, 0);
         break;
-    default: /* an opcode nobody knows */
+    default: /* an unknown opcode */
         raw_untagged(&ulpdu, (enum raw_op)12, 0, 1, 0, "x", 1, true, 0);
         break;
     }
@@ -58,7 +58,7 @@ static void one_attack(const struct attacker *attacker, unsigned round)
     CHECK(raw_send(&peer, &stream));
     if (raw_receive_mpa(&peer, &frame) == RAW_OK && (frame.flags & RAW_MPA_R) == 0) {
         raw_reset(&stream);
-        /* Something good, an answer to which is due, and something bad. */
+        /* A good Write, a Read that must be answered, and an attack. */
         raw_tagged(&ulpdu, RAW_WRITE, attacker->stag, attacker->to, "fine", 4, true);
         raw_fpdu(&stream, &ulpdu, true);
         raw_read_request(&ulpdu, 1, 1, 0, 4000, attacker->stag, attacker->to);
@@ -84,7 +84,7 @@ static void *attacker_main(void *argument)
     return NULL;
 }
 
-/* Good traffic from one end of the pair, on a thread of its own. */
+/* Good traffic from one end of the pair, in its own thread. */
 struct traffic {
     pthread_t thread;
     struct fx_pair *pair;
@@ -112,7 +112,7 @@ static void *traffic_main(void *argument)
     return NULL;
 }
 
-/* A program that accepts everybody, and sometimes ends the connection itself. */
+/* Accepts every request and sometimes ends the connection itself. */
 static void accept_one(const struct fx_node *node, it_evd_handle_t recv_evd, unsigned round)
 {
     it_ep_attributes_t attr = fx_ep_attr();
@@ -151,7 +151,7 @@ static void accept_one(const struct fx_node *node, it_evd_handle_t recv_evd, uns
         continue;
 }
 
-/* The attacks did reach the library. */
+/* Checks that the attacks have reached the library. */
 static void was_attacked(const struct fx_node *node)
 {
     struct itx_counters counters;

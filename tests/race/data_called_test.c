@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Callbacks that work on endpoints, against what other threads do with the same ones: endpoints
- * freed by their own callback while the peer sends and hangs up, answers posted while the endpoint
- * is disconnected, IAs closed in the midst of it.
+ * Callbacks work on endpoints that other threads use, too: endpoints are freed by their own
+ * callback while the peer sends and disconnects, answers are posted while the endpoint is
+ * disconnected, and IAs are closed at the same time.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -46,7 +46,7 @@ static void serve_requests(it_evd_handle_t evd, void *argument)
     }
 }
 
-/* The first message ends it; what the others find then is a handle that is no longer valid. */
+/* The first message makes the callback free the endpoint. Later calls find an invalid handle. */
 static void serve_messages(it_evd_handle_t evd, void *argument)
 {
     struct server *server = argument;
@@ -79,7 +79,7 @@ struct spectator {
     atomic_bool done;
 };
 
-/* Leads now and then, so that both threads read the endpoints' streams. */
+/* Leads from time to time, so that two threads read the endpoints' streams. */
 static void *spectate(void *argument)
 {
     struct spectator *spectator = argument;
@@ -173,7 +173,7 @@ static void answers_against_disconnect(void)
 
     for (unsigned i = 0; i < 2; i++) {
         fx_node_open(&nodes[i]);
-        nodes[i].request_evd = nodes[i].recv_evd; /* one callback sees all */
+        nodes[i].request_evd = nodes[i].recv_evd; /* one callback handles all events */
     }
     for (unsigned round = 0; round < ROUNDS / 4; round++) {
         struct player players[2];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Connections made, used and ended by several threads at once between the same two IAs. */
+/* Several threads make, use and end connections between the same two IAs. */
 #include <pthread.h>
 
 #include "support/it_fixture.h"
@@ -9,12 +9,12 @@
 
 struct churner {
     pthread_t thread;
-    struct fx_node *a; /* EVDs of its own on shared IAs */
+    struct fx_node *a; /* the shared IA with its own EVDs */
     struct fx_node *b;
     unsigned number;
 };
 
-/* A node with EVDs of its own on an IA that others use too. */
+/* Makes a node with its own EVDs on an IA that others use, too. */
 static void share(struct fx_node *node, const struct fx_node *original)
 {
     *node = *original;
@@ -56,7 +56,7 @@ static void one_connection(struct fx_node *a, struct fx_node *b, unsigned round)
         fx_conn(b->conn_evd, b_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
         CHECK_OK(it_ep_free(a_ep));
     } else if (round % 3 == 1) {
-        /* Both at once. */
+        /* Both ends disconnect at once. */
         (void)it_ep_disconnect(a_ep, NULL, 0);
         (void)it_ep_disconnect(b_ep, NULL, 0);
         (void)fx_next(a->conn_evd);
@@ -90,7 +90,7 @@ static void *churner_main(void *argument)
     return NULL;
 }
 
-/* IAs come and go, too. */
+/* Opens and closes IAs, too. */
 static void *ia_churner_main(void *argument)
 {
     (void)argument;

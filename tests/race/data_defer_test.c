@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Bursts, of which a part is deferred, on several endpoints of one IA at once: whoever polls, waits
- * or does neither, all that was posted arrives, and endpoints go away while theirs is still to be
- * sent.
+ * Bursts on several endpoints of one IA, a part of which is deferred. Whether their threads poll,
+ * wait or do neither, all posts arrive. Endpoints are freed while some of their posts are deferred.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -20,7 +19,7 @@ static struct fx_node a;
 static struct fx_node b;
 static _Atomic bool stop;
 
-/* An endpoint with EVDs of its own on the common IA. */
+/* An endpoint with its own EVDs on the common IA. */
 struct line {
     struct fx_node node;
     struct fx_node peer_node;
@@ -75,7 +74,7 @@ static uint64_t arrived(const struct line *line)
     return counters.fpdus_received;
 }
 
-/* Asks neither EVD. */
+/* Waits for the arrival of the posts without a call on either EVD. */
 static void await_arrival(const struct line *line, uint64_t number)
 {
     struct fx_patience patience = fx_patience_start("a burst that nobody polls for");
@@ -113,7 +112,7 @@ static void *worker_main(void *argument)
     return NULL;
 }
 
-/* Frees endpoints right behind a burst. */
+/* Frees endpoints right after a burst. */
 static void *churner_main(void *argument)
 {
     struct line *line = argument;
@@ -134,7 +133,7 @@ static void *churner_main(void *argument)
     return NULL;
 }
 
-/* Leads the IA, but none of the EPs is its own. */
+/* Leads the IA, but uses none of the endpoints. */
 static void *stranger_main(void *argument)
 {
     it_evd_handle_t evd = *(const it_evd_handle_t *)argument;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Posts against disconnects: whoever is first, every post that was accepted completes exactly once,
- * in order, and the connection ends with one event on either side.
+ * Posts race with disconnects. Every accepted post completes exactly once and in order, and the
+ * connection ends with one event on either side.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -9,8 +9,8 @@
 #include "support/it_fixture.h"
 
 #define ROUNDS  2000u
-#define MOST    400u /* posts of a thread in every 16th round, that the queues are full */
-#define FEW     12u  /* in the others */
+#define MOST    400u /* posts of a thread in every 16th round, which fill the queues */
+#define FEW     12u  /* posts in the other rounds */
 #define POSTERS 2u
 
 struct poster {
@@ -28,7 +28,7 @@ struct poster {
 static void *poster_main(void *argument)
 {
     struct poster *poster = argument;
-    /* One half of the memory for Writes, the other for what comes in. */
+    /* One half of the memory is for Writes, the other for received data. */
     it_lmr_triplet_t out = fx_seg(poster->local, 0, 512);
     it_lmr_triplet_t in = fx_seg(poster->local, 512, 512);
 
@@ -53,7 +53,10 @@ static void *poster_main(void *argument)
     return NULL;
 }
 
-/* Every accepted post completes once, in order; after the first flushed one all are flushed. */
+/*
+ * Checks that every accepted post completes once and in order, and that all after the first flushed
+ * one are flushed.
+ */
 static void collect(it_evd_handle_t evd, const struct poster *poster)
 {
     bool flushed = false;
@@ -96,7 +99,7 @@ static void one_round(struct fx_pair *pair, const struct fx_buf *local, const st
     CHECK_OK(status);
     for (unsigned i = 0; i < POSTERS; i++)
         CHECK(pthread_join(posters[i].thread, NULL) == 0);
-    /* The peer may have found the stream cut in the middle of a frame. */
+    /* The stream may have ended in the middle of a frame. */
     event = fx_next(pair->a.conn_evd);
     CHECK(event.event_number == IT_CM_MSG_CONN_DISCONNECT_EVENT ||
           event.event_number == IT_CM_MSG_CONN_BROKEN_EVENT);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Requests with IT_COALESCE_WR_FLAG and nothing behind them, while another thread sleeps on the
- * EVD, or is about to: none is overlooked by both. Each that is has to be forgiven, which takes a
- * second or two.
+ * Posts single requests with IT_COALESCE_WR_FLAG while another thread sleeps on the EVD or is about
+ * to. Either the post or the waiter must send each request. A request that both overlook leaves
+ * after a second or two, which is too late for this test.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -18,7 +18,7 @@
 static struct fx_node a;
 static struct fx_node b;
 
-/* An endpoint of the common IA with a request EVD of its own, and who waits there. */
+/* An endpoint of the common IA with its own request EVD. */
 struct line {
     it_evd_handle_t evd;
     it_ep_handle_t ep;
@@ -48,7 +48,7 @@ static void *waiter_main(void *argument)
     return NULL;
 }
 
-/* The next post meets the waiter on its way to sleep. */
+/* Posts the next request while the waiter is about to sleep. */
 static void *poster_main(void *argument)
 {
     struct fx_patience patience = fx_patience_start("lone requests");

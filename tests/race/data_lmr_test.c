@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Regions made and freed by several threads under traffic: keys are unique while they live, and a
- * region that is freed while the peer writes into it stays as it is from then on.
+ * Several threads make and free regions under traffic. Keys are unique while they live. A region
+ * that is freed while the peer writes into it does not change afterwards.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -19,7 +19,7 @@ struct maker {
     unsigned made;
 };
 
-/* Makes and frees until told to stop, or ROUNDS times, whatever is more. */
+/* Makes and frees regions until told to stop, but at least ROUNDS times. */
 static void *maker_main(void *argument)
 {
     struct maker *maker = argument;

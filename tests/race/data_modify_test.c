@@ -13,7 +13,7 @@ struct scene {
     struct fx_buf local;
     struct fx_buf remote;
     atomic_uint posted;  /* receives */
-    atomic_uint claimed; /* of them, by a message that is about to be sent */
+    atomic_uint claimed; /* receives that messages have claimed */
     atomic_bool stop;
 };
 
@@ -36,7 +36,7 @@ static it_status_t post(const struct poster *poster, unsigned round)
     return it_post_send(ep, NULL, 0, round, FX_SIGNAL);
 }
 
-/* No message without a receive, however slow the other side is. */
+/* Claims a receive of the other side before a message is sent, however slow that side is. */
 static void claim_receive(struct scene *scene)
 {
     struct fx_patience patience = fx_patience_start("receives");
@@ -76,7 +76,7 @@ static void *request_main(void *argument)
     return NULL;
 }
 
-/* One receive for each message: posted when another one has been used. */
+/* Posts a receive whenever one has been used. */
 static void *recv_main(void *argument)
 {
     struct scene *scene = argument;

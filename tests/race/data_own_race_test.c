@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two ends of this library that acknowledge: Sends that overtake their receives, in both directions
- * at once, and an EVD that is armed by one thread while others complete on it.
+ * Two ends of this library acknowledge messages. Sends overtake their receives in both directions
+ * at once, and one thread arms an EVD while others complete requests on it.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -25,7 +25,7 @@ static it_status_t post_send(const struct side *side, unsigned round)
     return it_post_send(side->ep, &segment, 1, round, FX_SIGNAL);
 }
 
-/* The next completion, if there is one, is this one. */
+/* Takes the next completion, if there is one. It must be the expected one. */
 static void count(it_evd_handle_t evd, unsigned *done)
 {
     it_event_t event;
@@ -37,7 +37,7 @@ static void count(it_evd_handle_t evd, unsigned *done)
     (*done)++;
 }
 
-/* Receives are posted when it happens to be their turn. */
+/* Posts receives at random moments. */
 static void *side_main(void *argument)
 {
     const struct side *side = argument;
@@ -109,7 +109,7 @@ static void *writer_main(void *argument)
     return NULL;
 }
 
-/* Arms, takes what there is, sleeps until it is told: no event is missed. */
+/* Arms the EVD, takes all events, sleeps until woken: no event is missed. */
 static void armed(void)
 {
     struct fx_node node;

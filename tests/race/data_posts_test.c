@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Posts from many threads: all on one endpoint, and each on an endpoint of its own. */
+/* Many threads post on one endpoint, and each on its own endpoint. */
 #include <pthread.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 #define THREADS 4u
 #define ROUNDS  1200u
-/* All messages there are: the server's thread may not run for long. */
+/* Receives for all messages are posted first, since the server's thread may not run for long. */
 #define MESSAGES (THREADS * ROUNDS / 3)
 
 struct worker {
@@ -26,7 +26,7 @@ static it_dto_cookie_t cookie_of(unsigned worker, unsigned round)
 
 static it_status_t post(const struct worker *worker, unsigned round)
 {
-    /* Each worker has memory of its own, one half for Writes, the other for Reads. */
+    /* Each worker has its own memory, one half for Writes, the other for Reads. */
     size_t at = worker->number * 4096u + (round % 3 == 1 ? 0 : 2048u);
     it_lmr_triplet_t segment = fx_seg(worker->local, at, 1 + round % 2000);
     it_dto_cookie_t cookie = cookie_of(worker->number, round);
@@ -60,7 +60,7 @@ static void *worker_main(void *argument)
     return NULL;
 }
 
-/* Takes completions of requests: of each worker in the order of its posting. */
+/* Takes completions of requests. Those of each worker come in the order of its posts. */
 struct collector {
     pthread_t thread;
     it_evd_handle_t evd;
@@ -84,7 +84,7 @@ static void *collector_main(void *argument)
     return NULL;
 }
 
-/* Receives and posts again, until all messages are in. */
+/* Receives messages and posts receives until all messages have arrived. */
 static void serve(struct fx_pair *pair, unsigned messages)
 {
     for (unsigned i = 0; i < messages; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One shared receive queue, many threads: some post to it, some send to the endpoints that draw
- * from it, some end and free such endpoints in the middle of arrivals, one changes depth and
- * watermark, one tries to free it all the time.
+ * One shared receive queue and many threads: some post to it, some send to the endpoints that draw
+ * from it, some end and free such endpoints while messages arrive, one changes depth and watermark,
+ * one keeps trying to free it.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -13,7 +13,7 @@
 #define SENDERS  3u
 #define EPS_EACH 4u
 #define POSTERS  2u
-#define MESSAGES 1500u /* of each sender */
+#define MESSAGES 1500u /* messages of each sender */
 #define DEPTH    64u
 #define CHURN    40u
 
@@ -23,7 +23,7 @@ struct scene {
     it_srq_handle_t srq;
     atomic_uint posted;
     atomic_uint received;
-    atomic_uint lows; /* how often the watermark was told */
+    atomic_uint lows; /* number of watermark events */
     atomic_bool stop;
 };
 
@@ -54,7 +54,10 @@ struct sender {
     it_ep_handle_t eps[EPS_EACH];
 };
 
-/* Messages that may be under way: each sender has a share of what can be posted. */
+/*
+ * The number of messages sent or about to be sent. It must not exceed the number of posted
+ * receives.
+ */
 static atomic_uint claimed;
 
 static void claim(struct scene *scene, struct fx_patience *patience)
@@ -80,7 +83,7 @@ static void *sender_main(void *argument)
 
         patience = fx_patience_start("receives");
         claim(sender->scene, &patience);
-        /* The last of the queue is signalled: its slots come back when that is dequeued. */
+        /* Every Send is signalled: its slot comes back when the completion is dequeued. */
         while ((status = it_post_send(ep, NULL, 0, i, FX_SIGNAL)) == IT_ERR_TOO_MANY_POSTS)
             fx_patience_check(&patience);
         CHECK_OK(status);
@@ -138,17 +141,17 @@ static void *changer_main(void *argument)
             CHECK_EQ(IT_ASYNC_AFF_SRQ_LOW_WATERMARK, event.event_number);
             CHECK(event.aff_async.cause.srq == scene->srq);
             atomic_fetch_add(&scene->lows, 1);
-            CHECK(atomic_load(&scene->lows) <= armed); /* once for each arming */
+            CHECK(atomic_load(&scene->lows) <= armed); /* one event for each arming */
         }
         CHECK_OK(it_srq_query(scene->srq, IT_SRQ_PARAM_ALL, &param));
         CHECK_STATUS(IT_ERR_SRQ_BUSY, it_srq_free(scene->srq));
         (void)sched_yield();
     }
-    /* The last word: for others to post as much as they like. */
+    /* The last value lets the others post as much as they like. */
     return NULL;
 }
 
-/* Endpoints that come, draw nothing or are cut, and go, while the others are served. */
+/* Makes endpoints that draw nothing or are cut off, and frees them, while the others are served. */
 static void *churner_main(void *argument)
 {
     struct scene *scene = argument;
@@ -231,7 +234,7 @@ static void *blow(void *argument)
 {
     struct blower *blower = argument;
 
-    /* Until the connection is over: then posts flush themselves. */
+    /* Posts until the connection has ended. Later posts flush themselves. */
     while (!atomic_load(&blower->stop))
         (void)it_post_send(blower->ep, NULL, 0, 1, FX_QUIET);
     return NULL;
@@ -263,7 +266,7 @@ static void free_under_arrivals(void)
         CHECK(pthread_join(thread, NULL) == 0);
         CHECK_OK(it_ep_free(blower.ep));
         while (it_evd_dequeue(b.conn_evd, &event) == IT_SUCCESS)
-            continue; /* perhaps it broke before it was freed */
+            continue; /* it may have broken before it was freed */
         while (it_evd_dequeue(b.recv_evd, &event) == IT_SUCCESS)
             continue;
         while (it_evd_dequeue(a.request_evd, &event) == IT_SUCCESS)

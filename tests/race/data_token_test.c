@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two threads post on one endpoint, and each may find the other sending: then it leaves its work
- * to the other one. When both have returned everything must be on its way, without another call
- * into the requester's IA. One of the two is also the peer, on an IA of its own, and counts.
+ * Two threads post on one endpoint. A thread that finds the other one sending leaves its requests
+ * to that one. When both have returned, all requests must have left without another call into the
+ * requester's IA. One of the two threads is also the peer, on its own IA, and counts.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -13,18 +13,19 @@
 
 #define THREADS 2u
 #define VALUES  256u
-/* Pauses between posts: of any length up to about twice what a system call takes. */
+/* Pauses between posts, of any length up to about twice the time of a system call. */
 #define SPINS_SHORT 64u
 #define SPINS_BITS  8u
 
 /*
- * A few requests leave at once, with many in a row the library may gather some: both have a turn.
+ * A few requests are sent at once. Of many in a row the library may defer some. Both cases get
+ * their time.
  */
 #define SHORT_US  800000u
 #define SHORT_MAX 2u
 #define LONG_US   200000u
 #define LONG_MAX  20u
-/* Now and then a pause, after which nothing counts as posted in a row. */
+/* A pause after which the library does not count posts as a burst. */
 #define PAUSE_EVERY 128u
 #define PAUSE_US    100u
 
@@ -32,11 +33,11 @@ static struct fx_pair pair;
 static struct fx_buf values; /* of pair.a: what is written, place i has value i */
 static struct fx_buf places; /* of pair.b: one octet for each thread */
 static unsigned burst_max;   /* changed between rounds */
-static atomic_uint begun;    /* rounds; 0: none */
+static atomic_uint begun;    /* number of rounds begun; 0: none */
 static atomic_uint ended;
 static atomic_bool over;
 
-/* What one thread posts in a round: some Writes and Sends, at last a Send. */
+/* The posts of one thread in a round: several Writes and Sends, the last one a Send. */
 struct burst {
     unsigned posts;
     unsigned writes; /* bit i: post i is a Write */
@@ -82,7 +83,7 @@ static void post(unsigned round, unsigned thread)
     }
 }
 
-/* Spins for a while, then gives the processor away. */
+/* Spins for a while, then yields the processor. */
 static void await(const atomic_uint *counter, unsigned value)
 {
     for (unsigned i = 0; atomic_load(counter) != value; i++) {
@@ -103,7 +104,7 @@ static void *poster_main(void *argument)
     }
 }
 
-/* Only the peer's IA is called. */
+/* Takes the Sends. Calls only the peer's IA. */
 static void take_sends(unsigned round, unsigned count)
 {
     uint64_t end_us = 0;
@@ -129,7 +130,7 @@ static void take_sends(unsigned round, unsigned count)
     }
 }
 
-/* The last Write of each thread went ahead of its last Send. */
+/* Checks that the last Write of each thread has arrived before its last Send. */
 static void check_places(unsigned round)
 {
     for (unsigned thread = 0; thread < THREADS; thread++) {
@@ -179,7 +180,8 @@ static unsigned run_rounds(unsigned round, unsigned posts, uint64_t time_us)
 int main(void)
 {
     /*
-     * Of the round before, requests may still count that have left and are not yet reckoned with.
+     * The queue has room for two rounds: requests of the round before may have left without being
+     * counted as done.
      */
     it_ep_attributes_t attr = fx_ep_attr();
     struct fx_pair_setup setup = {.a_attr = &attr, .events = 2048};

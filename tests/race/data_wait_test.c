@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Threads that wait and poll on the same IA while others post and free: no event is lost or given
- * twice, nobody sleeps for ever, and the free of an EVD or IA releases its waiters.
+ * Threads wait and poll on the same IA while others post and free. No event is lost or delivered
+ * twice, no thread sleeps for ever, and freeing an EVD or IA releases its waiters.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -80,7 +80,7 @@ static void many_takers(void)
     fx_pair_close(&pair);
 }
 
-/* The EVD, or the whole IA, is freed while threads sleep on it. */
+/* Frees the EVD, or the whole IA, while threads sleep on it. */
 static void freed_under_waiters(bool whole_ia)
 {
     struct fx_node node;
@@ -103,7 +103,7 @@ static void freed_under_waiters(bool whole_ia)
         fx_node_close(&node);
 }
 
-/* A waiter, and a stream of events that arrive as it goes to sleep: none is missed. */
+/* A waiter, and events that arrive as it is about to sleep. It misses none. */
 struct echo {
     pthread_t thread;
     const struct fx_node *node;

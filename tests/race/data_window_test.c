@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Windows against their users: unlinked, moved and freed while peers write and read through them,
- * linked by several threads at once, closed by peer and owner in the same moment. When a window is
- * closed the memory stays as it is; nothing waits for ever; nothing stays busy.
+ * Windows race with their users: they are unlinked, moved and freed while peers write and read
+ * through them, linked by several threads at once, and unlinked by peer and owner at the same time.
+ * After the unlink the memory does not change, no thread waits for ever, and nothing stays busy.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -48,7 +48,10 @@ static void closed_while_written(unsigned round)
                  fx_linked(pair.b.request_evd, pair.b_ep, rmr, &part));
     writer_await(&writer, 2 + round);
     close_window(&pair, rmr, &elsewhere, round);
-    /* Plain reads of memory that nobody writes any more: a race would be reported. */
+    /*
+     * Nobody writes to this memory any more, so plain reads are safe. ThreadSanitizer would report
+     * a race.
+     */
     memcpy(now, remote.data, WRITER_SIZE);
     end = fx_now_us() + 10000;
     do
@@ -70,12 +73,12 @@ static void closed_while_written(unsigned round)
 #define SIDES  2u
 
 /*
- * Each side has a peer that reads the region all the time, and a thread that links and unlinks two
- * windows onto it, the two sides in opposite orders.
+ * Each side has a peer that keeps reading the region, and a thread that links and unlinks two
+ * windows onto it. The two sides use opposite orders.
  */
 struct side {
     struct fx_pair *pair;
-    it_ep_handle_t a_ep; /* peer's */
+    it_ep_handle_t a_ep; /* the peer's endpoint */
     it_ep_handle_t b_ep;
     it_evd_handle_t a_evd;
     it_evd_handle_t b_evd;
@@ -185,7 +188,7 @@ static void linked_by_many(void)
 
 /* ---- Senders that hold memory of one window and close the other ------------------------------ */
 
-/* The window that this endpoint's peer reads through, and the one that it closes meanwhile. */
+/* The endpoint's peer reads through one window while the endpoint unlinks the other one. */
 struct cross {
     pthread_t thread;
     it_ep_handle_t ep;
@@ -228,7 +231,7 @@ static void cross_round(struct fx_pair *pair, const struct fx_part *part, struct
     }
     for (unsigned i = 0; i < SIDES; i++)
         CHECK(pthread_join(crosses[i].thread, NULL) == 0);
-    /* One event each: a success, or flushed since the other one was faster. */
+    /* Each unlink has one event: it succeeds, or it is flushed since the other one was faster. */
     for (unsigned i = 0; i < SIDES; i++) {
         event = fx_next(sides[i].b_evd);
         CHECK_EQ(9, event.dto_cmpl.cookie);
@@ -236,7 +239,7 @@ static void cross_round(struct fx_pair *pair, const struct fx_part *part, struct
               event.dto_cmpl.dto_status == IT_DTO_ERR_FLUSHED);
     }
     fx_pair_ping(pair);
-    /* Where everything was read in time the connections are still there. */
+    /* If everything was read in time, the connections still exist. */
     for (unsigned i = 0; i < SIDES; i++)
         (void)it_ep_disconnect(sides[i].a_ep, NULL, 0);
     for (unsigned i = 0; i < SIDES; i++) {
@@ -283,7 +286,7 @@ static void closed_across(void)
 
 /* ---- Peer and owner close the same window --------------------------------------------------- */
 
-/* The owner unlinks or frees, as the peer's Send with Invalidate is on its way. */
+/* The owner unlinks or frees the window while the peer's Send with Invalidate is in transit. */
 static void *inviter_main(void *argument)
 {
     const struct writer *writer = argument;
@@ -327,7 +330,7 @@ static void closed_twice(void)
     for (unsigned round = 0; round < 60; round++) {
         if (closed_from_both_sides(&pair, &part, round))
             continue;
-        /* The owner was faster: the peer has named what was not there any more. */
+        /* The owner was faster: the peer's key was invalid by then. */
         fx_pair_mend(&pair);
         while (it_evd_dequeue(pair.a.request_evd, &(it_event_t){0}) == IT_SUCCESS ||
                it_evd_dequeue(pair.b.request_evd, &(it_event_t){0}) == IT_SUCCESS ||
@@ -403,7 +406,7 @@ static void posted_as_it_ends(void)
         poster.rmr = fx_rmr(pair.b.pz, round % 2 ? IT_RMR_TYPE_WIDE : IT_RMR_TYPE_NARROW);
         posted_until_the_end(&pair, &poster, round);
         CHECK_OK(it_rmr_free(poster.rmr));
-        CHECK_OK(it_lmr_free(region.lmr)); /* no link has been forgotten */
+        CHECK_OK(it_lmr_free(region.lmr)); /* no link was forgotten */
         CHECK_OK(it_lmr_create21(pair.b.pz, region.data, NULL, 64, IT_ADDR_MODE_ABSOLUTE,
                                  FX_PRIVS_ALL, IT_LMR_FLAG_NONE, 0, &region.lmr, &region.key));
     }

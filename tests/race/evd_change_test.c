@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * it_evd_modify under load: simple EVDs move among aggregates of every kind, change their size and
- * threshold, are switched off and on, while events come in and others wait for them. Each event is
- * taken once, none is left behind, and a lost wake-up shows as a hang, which the time limit ends.
+ * it_evd_modify under load: simple EVDs move among aggregates of every kind, change size and
+ * threshold, and are disabled and enabled, while events arrive and other threads wait for them.
+ * Each event is taken once and none is left. A lost wake shows as a hang, which the time limit
+ * ends.
  */
 #include "evd/queue/evd.h"
 #include "support/check.h"
@@ -14,7 +15,7 @@
 #include <stdio.h>
 
 #define SIMPLE              6
-#define AGGREGATES          4 /* waited on, watched by descriptor, with records, with a callback */
+#define AGGREGATES          4 /* waited on; polled by descriptor; with records; with a callback */
 #define PRODUCERS           2
 #define EVENTS_PER_PRODUCER 40000
 #define EVENTS              (PRODUCERS * EVENTS_PER_PRODUCER)
@@ -23,7 +24,7 @@
 static struct fixture fixture;
 static it_evd_handle_t simple[SIMPLE];
 static it_evd_handle_t aggregates[AGGREGATES];
-static it_evd_handle_t constant[AGGREGATES]; /* a member each that never moves */
+static it_evd_handle_t constant[AGGREGATES]; /* one member of each aggregate never moves */
 static int descriptor;
 static _Atomic unsigned taken[EVENTS];
 static _Atomic unsigned taken_in_all;
@@ -55,7 +56,7 @@ static void *produce(void *argument)
     return NULL;
 }
 
-/* True for the last word. */
+/* Counts the event. Returns true if it tells the consumer to end. */
 static bool count(const it_event_t *event)
 {
     uintptr_t value = (uintptr_t)event->sw.data;
@@ -168,14 +169,14 @@ static void *change_about(void *argument)
     while (!atomic_load(&changing_done)) {
         change(simple[random_next(&state) % SIMPLE], &state);
         changes++;
-        /* Consumers get on in between: what is switched off or nowhere stops the producers. */
+        /* Lets consumers run: EVDs that are disabled or in no aggregate stop the producers. */
         if (random_next(&state) % 8 == 0)
             sched_yield();
     }
     return NULL;
 }
 
-/* All are on and somewhere. */
+/* Enables all simple EVDs and puts each into an aggregate. */
 static void settle(void)
 {
     unsigned mask = (unsigned)IT_EVD_PARAM_ENABLED | (unsigned)IT_EVD_PARAM_THRESHOLD |

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Callbacks against whatever takes them off: it_evd_callback_detach from other threads and from
- * inside, it_evd_free, the end of the IA. No run begins or goes on after any of them has returned,
- * no event is forgotten before, and a hang ends by the time limit.
+ * Callbacks race with their removal: it_evd_callback_detach from other threads and from inside,
+ * it_evd_free, the end of the IA. After any of them has returned, no run begins or continues.
+ * Before that no event is forgotten. The time limit ends a hang.
  */
 #include "evd/queue/evd.h"
 #include "support/check.h"
@@ -14,12 +14,12 @@
 
 static struct fixture fixture;
 
-/* What one attachment may see; memory that is valid until the detach, like that of a program. */
+/* The state of one attachment. Like a program's memory it is valid until the detach. */
 struct target {
     _Atomic bool attached;
     _Atomic unsigned inside;
     _Atomic unsigned runs;
-    unsigned detach_at; /* run that takes the callback off; 0: none */
+    unsigned detach_at; /* number of the run that detaches the callback; 0: none */
     it_status_t detach_status;
 };
 
@@ -89,7 +89,7 @@ static void detach_against_runs(void)
     CHECK(it_evd_free(fed) == IT_SUCCESS);
 }
 
-/* The callback and another thread: one of the two succeeds. */
+/* The callback and another thread detach it: one of the two succeeds. */
 static void detach_from_both_sides(void)
 {
     it_evd_handle_t evd = fixture_evd(&fixture, IT_SOFTWARE_EVENT_STREAM, 8, 0, 0, NULL);
@@ -105,7 +105,10 @@ static void detach_from_both_sides(void)
         if (round % 2)
             sched_yield();
         status = it_evd_callback_detach(evd);
-        /* Also then the run is not over: this call came while there was nothing to detach. */
+        /*
+         * A detach that failed has not waited: there was nothing to detach, but the run may
+         * continue.
+         */
         while (status != IT_SUCCESS && atomic_load(&target.inside) != 0)
             sched_yield();
         evd_loop_call(fixture.ia.loop, nothing, NULL);
@@ -172,7 +175,7 @@ static void many_attach(void)
         CHECK(pthread_create(&threads[i], NULL, attach_and_detach, NULL) == 0);
     for (int i = 0; i < 3; i++)
         pthread_join(threads[i], NULL);
-    /* It still works. */
+    /* The EVD still works. */
     while (it_evd_dequeue(shared, &event) == IT_SUCCESS) {
     }
     before = atomic_load(&shared_runs);

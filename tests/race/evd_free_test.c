@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * it_evd_free against threads in it_evd_wait (on the EVD, on its AEVD) while events arrive, members
- * that join and leave, and the making and freeing of asynchronous EVDs while errors are raised.
+ * it_evd_free races with threads in it_evd_wait (on the EVD, on its AEVD) while events arrive, with
+ * members that join and leave, and with making and freeing asynchronous EVDs while errors are
+ * raised.
  */
 #include "evd/queue/evd.h"
 #include "support/check.h"
@@ -24,7 +25,9 @@ static void *wait_until_aborted(void *argument)
     it_event_t event;
     it_status_t status;
 
-    /* Ends by the free only; what an event-taker may see once the EVD is gone is not tested. */
+    /*
+     * Only it_evd_free ends this wait. What a thread may see after the EVD is freed is not tested.
+     */
     do {
         status = it_evd_wait(argument, IT_TIMEOUT_INFINITE, &event, NULL);
     } while (status == IT_SUCCESS && event.sw.data != NULL);
@@ -32,7 +35,7 @@ static void *wait_until_aborted(void *argument)
     return NULL;
 }
 
-/* The waiters are inside, some on their way to sleep, when the free begins. */
+/* When the free begins, the waiters are inside it_evd_wait, some about to sleep. */
 static void free_against_waiters(void)
 {
     for (int round = 0; round < ROUNDS; round++) {
@@ -60,7 +63,10 @@ static void *wait_on_aggregate(void *argument)
     return NULL;
 }
 
-/* Hits the moment between finding a member and locking it far more often than one that sleeps. */
+/*
+ * A thread that polls is far more often between finding a member and locking it than one that
+ * sleeps.
+ */
 static void *poll_aggregate(void *argument)
 {
     it_evd_handle_t aevd = argument;
@@ -71,7 +77,7 @@ static void *poll_aggregate(void *argument)
     return NULL;
 }
 
-/* Members with events come and go, by free and by modify, under threads that wait on the AEVD. */
+/* Members with events join and leave, by free and by modify, while threads wait on the AEVD. */
 static void members_come_and_go(void)
 {
     it_evd_handle_t aevd = fixture_aevd(&fixture, 0, NULL);
@@ -115,7 +121,9 @@ static void *post_to_mover(void *argument)
     return NULL;
 }
 
-/* The AEVD it has left is freed at once, while the poster may be about to tell it. */
+/*
+ * The AEVD that the member has left is freed at once, while the poster may be about to notify it.
+ */
 static void member_moves(void)
 {
     pthread_t poster;
@@ -161,7 +169,7 @@ static void asynchronous_evds_come_and_go(void)
         it_evd_handle_t aff = fixture_evd(&fixture, IT_ASYNC_AFF_EVENT_STREAM, 1, 0, 0, NULL);
         it_event_t event;
 
-        /* The affiliated one overflows, and the other, which was there before, tells it. */
+        /* The affiliated EVD overflows, and the older unaffiliated one reports it. */
         CHECK(it_evd_wait(unaff, IT_TIMEOUT_INFINITE, &event, NULL) == IT_SUCCESS);
         CHECK(event.event_number == IT_ASYNC_UNAFF_SEVD_ENQUEUE_FAILURE);
         CHECK(it_evd_free(unaff) == IT_SUCCESS);

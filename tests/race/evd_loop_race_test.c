@@ -13,15 +13,15 @@
 
 static struct evd_loop *loop;
 static struct evd_task shared_task;
-static long shared_runs; /* loop's thread only */
+static long shared_runs; /* used by the loop's thread only */
 static _Atomic long shared_submits;
 
 struct submitter {
     struct evd_task task;
     pthread_t thread;
-    long written; /* by the submitter before a submit, read by the task */
-    long seen;    /* loop's thread only */
-    long runs;    /* loop's thread only */
+    long written; /* set by the submitter before a submit, read by the task */
+    long seen;    /* used by the loop's thread only */
+    long runs;    /* used by the loop's thread only */
 };
 
 static void run_own(struct evd_task *task)
@@ -73,8 +73,8 @@ struct caller {
     struct evd_task task;
     struct evd_loop *loop;
     struct evd_loop *next;
-    long calls;   /* own loop only */
-    long answers; /* own loop only */
+    long calls;   /* used by its own loop only */
+    long answers; /* used by its own loop only */
     _Atomic bool done;
 };
 
@@ -88,7 +88,9 @@ static void answer(void *argument)
     caller->answers++;
 }
 
-/* All at the same time, in a circle: each waits for the next, who waits as well. */
+/*
+ * All loops call at the same time, in a circle: each waits for the next one, which waits as well.
+ */
 static void call_next(struct evd_task *task)
 {
     struct caller *caller = (struct caller *)task;

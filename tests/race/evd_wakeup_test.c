@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Producers against waiters: every event is taken exactly once, and no waiter sleeps while one is
- * there. A lost wake-up shows as a hang, which the time limit ends.
+ * Producers race with waiters: every event is taken exactly once, and no waiter sleeps while an
+ * event is queued. A lost wake shows as a hang, which the time limit ends.
  */
 #include "evd/queue/evd.h"
 #include "base/base_clock.h"
@@ -20,7 +20,7 @@
 
 static struct fixture fixture;
 static it_evd_handle_t members[2];
-static it_evd_handle_t target; /* what the consumers look at: members[0] or their AEVD */
+static it_evd_handle_t target; /* the EVD that consumers use: members[0] or their AEVD */
 static int target_fd;
 static uint64_t wait_timeout;
 static _Atomic unsigned taken[EVENTS];
@@ -44,7 +44,7 @@ static void *produce(void *argument)
     return NULL;
 }
 
-/* True when it was the last for this consumer. */
+/* Counts the event. Returns true if it was the last one for this consumer. */
 static bool count(const it_event_t *event)
 {
     uintptr_t value = (uintptr_t)event->sw.data;
@@ -73,7 +73,7 @@ static void *consume_waiting(void *argument)
     }
 }
 
-/* Each record means: take from that member until it is empty. */
+/* Takes events for each record: it dequeues from the record's member until that is empty. */
 static void *consume_records(void *argument)
 {
     it_event_t event;
@@ -195,7 +195,7 @@ static void round_of(const char *name, enum arrangement arrangement, unsigned co
         pthread_join(threads[i], NULL);
     while (atomic_load(&taken_in_all) != EVENTS)
         sched_yield();
-    /* Each consumer takes one last word. */
+    /* Each consumer takes one LAST_WORD. */
     for (unsigned i = 0; i < consumers; i++)
         post(members[i % 2], LAST_WORD);
     for (unsigned i = 0; i < consumers; i++)
@@ -223,7 +223,7 @@ static void rounds(void)
     round_of("aggregate, one of each", AGGREGATE, 4, mixed);
     round_of("aggregate, descriptor", AGGREGATE, 1, descriptor);
     round_of("aggregate, records", AGGREGATE_RECORDS, 1, records);
-    wait_timeout = 20; /* microseconds: expires all the time */
+    wait_timeout = 20; /* microseconds: short enough to expire all the time */
     round_of("simple, short timeouts", SIMPLE, WAITERS, waiting);
     round_of("aggregate, short timeouts", AGGREGATE, WAITERS, waiting);
 }
@@ -250,7 +250,7 @@ static void *cross(void *argument)
     return NULL;
 }
 
-/* However the changes crossed each other, in the end the descriptor shows the state. */
+/* However the changes have raced, at the end the descriptor shows the EVD's state. */
 static void descriptor_agrees(const char *name, enum arrangement arrangement)
 {
     pthread_t threads[CROSSING_THREADS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The active side of a pair writes on a thread of its own, as fast as it can, until it fails. */
+/* A thread of the active side of a pair that writes as fast as it can until a Write fails. */
 #ifndef ITAPI_TESTS_RACE_REGION_WRITER_H
 #define ITAPI_TESTS_RACE_REGION_WRITER_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * STags are handed out, looked up and taken back by several threads while their map grows: none is
- * lost, none leads to another's entry.
+ * Several threads draw, find and forget STags while their map grows. No STag is lost, and none
+ * leads to another entry.
  */
 #include "vp/uiwarp/memory/uiw_stag.h"
 
@@ -10,7 +10,7 @@
 #include <pthread.h>
 
 #define THREADS 4u
-#define KEPT    (1u << 12) /* by each thread in the end: the map grows five times */
+#define KEPT    (1u << 12) /* kept by each thread at the end: the map grows five times */
 #define ROUNDS  10u
 
 static struct uiw_stags stags;
@@ -39,7 +39,7 @@ static void *work(void *argument)
         CHECK(own[i] != 0 && brief != 0 && own[i] != brief);
         check_found(brief, first + i);
         uiw_stags_forget(&stags, brief, first + i);
-        /* By now it may be another thread's. */
+        /* Another thread may have drawn this number by now. */
         CHECK(!uiw_stags_find(&stags, brief, &found) || found / KEPT != first / KEPT);
         check_found(own[i], first + i);
         check_found(own[i / 2], first + i / 2);

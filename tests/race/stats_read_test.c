@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Snapshots are taken while IAs and EPs come and go and traffic runs. */
+/* Takes snapshots while IAs and EPs are made and freed under traffic. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -16,7 +16,9 @@ static char path[64];
 static atomic_bool over;
 static atomic_uint whole;
 
-/* An IA that goes away takes its clients along: then it is cut, or nobody answers. */
+/*
+ * An IA that is freed closes its clients' connections: then a snapshot is cut, or nobody answers.
+ */
 static void *read_all_the_time(void *unused)
 {
     (void)unused;

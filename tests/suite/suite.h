@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * suite.h - one suite of tests for every transport, through the public API alone. Each case is two
- * functions that run at the same moment in two processes, the near and the far side, which have a
- * pipe between them and an IA each, on any two Interfaces that can reach each other.
+ * suite.h - one suite of tests for every transport, using the public API only. Each case is two
+ * functions that run at the same time in two processes, the near and the far side. The processes
+ * have a pipe between them and an IA each, on any two Interfaces that can reach each other.
  *
- * A check that fails ends its process (check.h), and then the case is ended. What a case needs of
- * an Interface (it_ia_query) is listed with it: where that is missing, the case is skipped.
+ * A failed check ends its process (check.h) and then the case. Each case lists the features of an
+ * Interface (it_ia_query) that it needs. It is skipped if one is missing.
  */
 #ifndef ITAPI_TESTS_SUITE_SUITE_H
 #define ITAPI_TESTS_SUITE_SUITE_H
@@ -18,10 +18,10 @@
 
 /* ---- Cases ---------------------------------------------------------------------------------- */
 
-/* What an Interface may lack; suite_feature.c has their names. */
+/* Features that an Interface may lack. suite_feature.c has their names. */
 enum suite_feature {
     SUITE_THREE_WAY = 1u << 0,
-    SUITE_TWO_WAY_ONLY = 1u << 1, /* has no three-way connecting */
+    SUITE_TWO_WAY_ONLY = 1u << 1, /* lacks three-way connecting */
     SUITE_PRIVATE_DATA = 1u << 2,
     SUITE_DEPTHS = 1u << 3,
     SUITE_SRQ = 1u << 4,
@@ -33,11 +33,11 @@ enum suite_feature {
     SUITE_ATOMICS = 1u << 10,
     SUITE_SWAP = 1u << 11,
     SUITE_IMMEDIATE = 1u << 12,
-    SUITE_ENABLES = 1u << 13,       /* the rights of an endpoint can be changed */
-    SUITE_LMR_UNLINK = 1u << 14,    /* InfiniBand invalidates none, and siw does not tell which */
-    SUITE_READ_RIGHT = 1u << 15,    /* Reads need a right; siw's kernel serves them without */
-    SUITE_WINDOW_BOUNDS = 1u << 17, /* rxe's kernel looks at the LMR's, not at the window's */
-    SUITE_READ_NOTHING = 1u << 16,  /* siw's kernel answers with the length of another message */
+    SUITE_ENABLES = 1u << 13,    /* the rights of an endpoint can be changed */
+    SUITE_LMR_UNLINK = 1u << 14, /* InfiniBand invalidates none, and siw does not say which one */
+    SUITE_READ_RIGHT = 1u << 15, /* Reads need a right; siw's kernel serves them without */
+    SUITE_WINDOW_BOUNDS = 1u << 17, /* rxe's kernel checks the LMR's bounds, not the window's */
+    SUITE_READ_NOTHING = 1u << 16,  /* siw's kernel reports the length of another message */
     SUITE_DATAGRAMS = 1u << 18,
 };
 
@@ -47,13 +47,13 @@ struct suite_case {
     const char *name;
     void (*near)(struct suite_side *side);
     void (*far)(struct suite_side *side);
-    uint32_t needs;      /* of both Interfaces */
-    uint32_t near_needs; /* of one of them */
+    uint32_t needs;      /* features that both Interfaces need */
+    uint32_t near_needs; /* features that one of them needs */
     uint32_t far_needs;
-    bool far_dies; /* the far process is meant to be killed */
+    bool far_dies; /* the case kills the far process */
 };
 
-/* One table for each file of cases; it ends with a record without a name. */
+/* Each file of cases has a table, which ends with a record without a name. */
 extern const struct suite_case suite_connect_cases[];
 extern const struct suite_case suite_end_cases[];
 extern const struct suite_case suite_transfer_cases[];
@@ -69,11 +69,11 @@ extern const struct suite_case suite_thread_cases[];
 
 /* ---- One side ------------------------------------------------------------------------------- */
 
-/* Where a side is. */
+/* The place where a side runs. */
 struct suite_place {
     const char *interface;
     const char *address;
-    const char *net_namespace; /* NULL: ours */
+    const char *net_namespace; /* NULL: this process's */
 };
 
 struct suite_side {
@@ -84,33 +84,33 @@ struct suite_side {
     it_ia_info_t *info;
     struct itx_features features;
     uint32_t has;       /* enum suite_feature bits of this Interface */
-    uint32_t other_has; /* and of the other side's */
+    uint32_t other_has; /* the same for the other side */
 };
 
 #define SUITE_SKIPPED 77
 
-/* A process of a case: opens the IA, runs the case, closes the IA. */
+/* Runs one process of a case: opens the IA, runs the case, closes the IA. */
 void suite_side_run(const struct suite_case *that, bool near, int pipe,
                     const struct suite_place *own, const struct suite_place *other)
     __attribute__((noreturn));
 
 uint32_t suite_features(const it_ia_info_t *info, const struct itx_features *features);
-/* The name of one feature, which says how an Interface announces it. */
+/* Returns the name of a feature, which says how an Interface announces it. */
 const char *suite_feature_name(uint32_t feature);
-/* The feature of that short name, as --must takes it; 0 if there is none. */
+/* Returns the feature with this short name, as --must takes it, or 0 if there is none. */
 uint32_t suite_feature_named(const char *name, size_t length);
 
 /* ---- The pipe ------------------------------------------------------------------------------- */
 
-/* Messages keep their boundaries; one of another length than expected ends the test. */
+/* Messages keep their boundaries. A message of an unexpected length ends the test. */
 void suite_tell(struct suite_side *side, const void *message, size_t length);
 void suite_hear(struct suite_side *side, void *message, size_t length);
-/* Both sides are here: each has done what comes before. The name must be the same on both. */
+/* Returns when both sides have called it with this name, so each has done its earlier steps. */
 void suite_meet(struct suite_side *side, const char *name);
 
 /* Memory of the other side. */
 struct suite_region {
-    it_rdma_addr_t address; /* of its first octet */
+    it_rdma_addr_t address; /* address of its first octet */
     it_rmr_context_t key;
     uint64_t size;
 };
@@ -120,41 +120,43 @@ struct suite_region suite_hear_region(struct suite_side *side);
 
 /* ---- Connecting ----------------------------------------------------------------------------- */
 
-/* fx_ep_attr() with one segment of each kind, and 4 Reads in either direction. */
+/* Returns fx_ep_attr() with one segment of each kind and 4 Reads in either direction. */
 it_ep_attributes_t suite_attr(void);
-/* An endpoint of suite_attr() and the EVDs of the node. */
+/* Makes an endpoint with suite_attr() and the EVDs of the node. */
 it_ep_handle_t suite_ep(struct suite_side *side);
 
-/* A listen point at a port of the library's choice, which the other side is told. */
+/* Listens on a port of the library's choice and tells it to the other side. */
 it_listen_handle_t suite_listen(struct suite_side *side);
-/* Connects to the port that the other side tells, or to one that is known. */
+/* Connect to the port that the other side tells, or to a known one. */
 void suite_connect(struct suite_side *side, it_ep_handle_t ep, const void *data, size_t length);
 it_status_t suite_connect_to(struct suite_side *side, it_ep_handle_t ep, uint16_t port,
                              it_cn_est_flags_t flags, const void *data, size_t length);
 
 /* Connects the near side's endpoint with the far side's, and returns when both are established. */
 void suite_join_quietly(struct suite_side *side, it_ep_handle_t ep);
-/* The same from this or the other side; and the active side sends one message, as one must that
- * connects over a transport where the passive side may not speak first. */
+/*
+ * Do the same with the near or the far side as the active one. The active side then sends one
+ * message, which it must do if the transport does not let the passive side send first.
+ */
 void suite_join_from(struct suite_side *side, it_ep_handle_t ep, bool active);
 void suite_join(struct suite_side *side, it_ep_handle_t ep);
-/* An endpoint of suite_ep(), joined. */
+/* Makes an endpoint with suite_ep() and joins it. */
 it_ep_handle_t suite_joined(struct suite_side *side);
 
-/* One message each way, first from the near side. */
+/* Sends one message each way, first from the near side. */
 void suite_ping(struct suite_side *side, it_ep_handle_t ep);
-/* The near side ends the connection, and both see it end well. */
+/* The near side disconnects. Both sides check that they see a disconnect. */
 void suite_part(struct suite_side *side, it_ep_handle_t ep);
 
 /*
- * The connection has ended, and this is told once; as a disconnect or as broken, which depends on
- * how much the transport lets this side see.
+ * Checks that the end of the connection is reported once: as a disconnect or as broken, depending
+ * on how much the transport shows to this side.
  */
 void suite_ended(struct suite_side *side, it_ep_handle_t ep);
 
 /*
- * A completion that failed, with this status or with one of those by which a device says that
- * something has failed and not what.
+ * Checks a failed completion: its status is this one or one of those with which a device says that
+ * something failed but not what.
  */
 void suite_failed(const it_event_t *event, it_dto_cookie_t cookie, it_dto_status_t want);
 

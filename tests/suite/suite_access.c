@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory that may not be used in this way: the request fails or the connection ends, both sides
- * are told, as a break or a disconnect, and not an octet is read or written. Afterwards the
- * endpoints are as good as new.
+ * Forbidden access to memory. The request fails or the connection ends, both sides are told of a
+ * break or a disconnect, and no octet is read or written. Afterwards the endpoints can be used
+ * again.
  */
 #include "suite/suite.h"
 
@@ -11,17 +11,17 @@
 
 #define SIZE 512
 
-/* What the near side asks for and the far side has. */
+/* The near side's request and the far side's memory. */
 struct refusal {
     const char *name;
     bool write;
     it_mem_priv_t privs; /* of the far side's memory */
     size_t offset;
     size_t length;
-    uint32_t key_change; /* exclusive or with the key */
-    bool stale;          /* the memory is not registered any more */
-    bool other_pz;       /* ... in another zone than the endpoint */
-    bool disabled;       /* the endpoint gives no such right */
+    uint32_t key_change; /* xored into the key */
+    bool stale;          /* the memory was deregistered */
+    bool other_pz;       /* it is in another zone than the endpoint */
+    bool disabled;       /* the endpoint does not give this right */
 };
 
 #define ALL      ((it_mem_priv_t)(IT_PRIV_LOCAL | IT_PRIV_REMOTE))
@@ -37,7 +37,7 @@ static void reset(struct suite_side *side, it_ep_handle_t ep)
     CHECK_OK(it_ep_reset(ep));
 }
 
-/* Both reset and joined again. */
+/* Resets and joins both endpoints. */
 static void mend(struct suite_side *side, it_ep_handle_t ep)
 {
     if (fx_ep_state(ep) != IT_EP_STATE_UNCONNECTED)
@@ -62,7 +62,7 @@ static void refused_near(struct suite_side *side, const struct refusal *refusal,
     else
         suite_read(ep, &buf, 0, refusal->length, &region, refusal->offset, 2, FX_SIGNAL);
     event = fx_next(side->node.request_evd);
-    /* A Write may have left well before the peer has looked at it. */
+    /* A Write may have completed before the peer has checked it. */
     if (!refusal->write || event.dto_cmpl.dto_status != IT_DTO_SUCCESS)
         suite_failed(&event, 2, IT_DTO_ERR_REMOTE_ACCESS);
     fx_done(side->node.recv_evd, ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, IT_DTO_ERR_FLUSHED);
@@ -202,7 +202,7 @@ static void near_fails(struct suite_side *side, it_ep_handle_t ep)
     mend(side, ep);
 }
 
-/* The requester's own memory. */
+/* The requester's own memory is wrong. */
 static void local(struct suite_side *side)
 {
     it_ep_handle_t ep = suite_joined(side);
@@ -230,7 +230,7 @@ static void local(struct suite_side *side)
     suite_part(side, ep);
 }
 
-/* The receive's memory: too small, or not to be written. */
+/* The receive's memory is too small or not writable. */
 static void receive(struct suite_side *side)
 {
     it_ep_handle_t ep = suite_joined(side);
@@ -245,14 +245,14 @@ static void receive(struct suite_side *side)
             suite_meet(side, "posted");
             fx_send(ep, &buf, 0, 100, 2, FX_SIGNAL);
             suite_ended(side, ep);
-            /* The Send may have succeeded: it may have left before the peer looked at it. */
+            /* The Send may have completed before the peer has checked it. */
             event = fx_next(side->node.request_evd);
             CHECK_EQ(2, event.dto_cmpl.cookie);
         } else {
             fx_recv(ep, round ? &read_only : &buf, 0, round ? 200 : 99, 3);
             suite_meet(side, "posted");
             event = fx_next(side->node.recv_evd);
-            /* Of a receive that may not be written to, a device may say the same. */
+            /* For a receive that is not writable a device may report this status, too. */
             if (round == 0 || event.dto_cmpl.dto_status != IT_DTO_ERR_LOCAL_LENGTH)
                 suite_failed(&event, 3,
                              round ? IT_DTO_ERR_LOCAL_PROTECTION : IT_DTO_ERR_LOCAL_LENGTH);
@@ -268,7 +268,7 @@ static void receive(struct suite_side *side)
 
 /* ---- Memory that nobody can write to -------------------------------------------------------- */
 
-/* As a file that is mapped for reading: it can be sent, and read by peers. */
+/* Memory mapped from a read-only file can be sent, and peers can read it. */
 static void constant_near(struct suite_side *side)
 {
     it_ep_handle_t ep = suite_joined(side);

@@ -32,7 +32,7 @@ struct atomics {
     struct suite_region words;
 };
 
-/* What was there before. */
+/* Returns the earlier value. */
 static uint64_t add(struct atomics *atomics, size_t index, uint64_t value)
 {
     it_lmr_triplet_t segment = fx_seg(&atomics->results, 8, 8);
@@ -119,7 +119,9 @@ static void swap_far(struct suite_side *side)
 #define CONNECTIONS 3
 #define ADDITIONS   40
 
-/* Several connections add to one word, many under way at once: each sum is seen once. */
+/*
+ * Several connections add to one word, with many atomics open at once. Each sum is returned once.
+ */
 static void together(struct suite_side *side)
 {
     struct fx_buf words = words_make(side);
@@ -158,7 +160,7 @@ static void together(struct suite_side *side)
 
 /* ---- Not allowed ----------------------------------------------------------------------------- */
 
-/* By the memory, then by the endpoint. */
+/* First the memory refuses the atomic, then the endpoint. */
 static void refused(struct suite_side *side)
 {
     for (int round = 0; round < 2; round++) {

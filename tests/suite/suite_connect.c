@@ -11,7 +11,7 @@
 
 #define DATA_LENGTHS 4
 
-/* None, one octet, some, all that goes. */
+/* Returns the length of a round: none, one octet, some, the maximum. */
 static size_t data_length(unsigned round, size_t limit)
 {
     static const size_t lengths[DATA_LENGTHS] = {0, 1, 37, IT_MAX_PRIV_DATA};
@@ -19,7 +19,7 @@ static size_t data_length(unsigned round, size_t limit)
     return lengths[round] < limit ? lengths[round] : limit;
 }
 
-/* Each with room for what the peer may send, and both able to. */
+/* Returns what both sides can send and receive. */
 static size_t data_limit(struct suite_side *side, size_t own)
 {
     size_t other = 0;
@@ -29,9 +29,7 @@ static size_t data_limit(struct suite_side *side, size_t own)
     return own < other ? own : other;
 }
 
-/*
- * A transport may append zeros to make a size of its own, so "present" says little about nothing.
- */
+/* A transport may pad private data with zeros, so "present" does not show that there was any. */
 static void data_check(const unsigned char *data, it_boolean_t present, size_t length,
                        uint32_t seed)
 {
@@ -105,7 +103,7 @@ static void two_way_far(struct suite_side *side)
     fx_empty(side->node.conn_evd);
 }
 
-/* One octet more than an Interface carries is refused, and nothing happens. */
+/* One octet more than an Interface carries is refused and has no effect. */
 static void data_too_long_near(struct suite_side *side)
 {
     static const unsigned char data[IT_MAX_PRIV_DATA + 1];
@@ -178,7 +176,7 @@ static void three_way_near(struct suite_side *side)
     suite_part(side, ep);
     CHECK_OK(it_ep_reset(ep));
 
-    /* Refused at the last moment. */
+    /* The request is rejected at the last moment. */
     event = arrival(side, ep, NULL, 0);
     CHECK_OK(it_reject(event.conn.cn_est_id, data, 10));
     CHECK_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(ep));
@@ -217,7 +215,7 @@ static void three_way_far(struct suite_side *side)
     suite_join(side, ep);
 }
 
-/* Where it is not there it is refused, and the endpoint is as good as before. */
+/* An Interface without three-way connecting refuses it, and the endpoint stays usable. */
 static void no_three_way(struct suite_side *side)
 {
     it_ep_handle_t ep = suite_ep(side);
@@ -237,7 +235,7 @@ static void no_three_way(struct suite_side *side)
 #define FAR_IRD  2
 #define FAR_ORD  5
 
-/* What is in force is told by event and endpoint alike; all Reads are done, however many. */
+/* Event and endpoint report the depths in force. All Reads complete, however many there are. */
 static void depths(struct suite_side *side)
 {
     it_ep_attributes_t attr = suite_attr();
@@ -345,7 +343,7 @@ static void nobody_near(struct suite_side *side)
     suite_join(side, ep);
 }
 
-/* A socket that does not listen: nobody else gets the port. -1: somebody has it. */
+/* Makes a socket that keeps the port without listening. Returns -1 if the port is in use. */
 static int keep_port(uint16_t port)
 {
     struct sockaddr_in own = {.sin_family = AF_INET, .sin_port = port};
@@ -359,7 +357,7 @@ static int keep_port(uint16_t port)
     return -1;
 }
 
-/* There was a listen point at that port. */
+/* There was a listen point at this port before. */
 static void nobody_far(struct suite_side *side)
 {
     struct fx_patience patience = fx_patience_start("a port that nobody else takes");
@@ -377,7 +375,7 @@ static void nobody_far(struct suite_side *side)
     (void)close(kept);
 }
 
-/* A port that is in use, by this process. */
+/* This process already uses the port. */
 static void port_in_use(struct suite_side *side)
 {
     uint16_t port = 0;
@@ -445,7 +443,7 @@ static void handoff_far(struct suite_side *side)
 
 #define EARLY 8
 
-/* Posted while nobody is connected, and filled in this order once somebody is. */
+/* Receives are posted before the connection, and messages fill them in this order. */
 static void early_receives(struct suite_side *side)
 {
     it_ep_handle_t ep = suite_ep(side);
@@ -470,7 +468,7 @@ static void early_receives(struct suite_side *side)
     suite_part(side, ep);
 }
 
-/* InfiniBand: how often a receiver that is not ready is asked again. */
+/* InfiniBand: the number of retries if the receiver is not ready. */
 static void attributes_near(struct suite_side *side)
 {
     it_path_t path = fx_path_to(&side->node, &side->other_address);

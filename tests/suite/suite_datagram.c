@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Endpoints of datagrams: finding that of the peer, sending there and back, refusals, failures. */
+/* Datagram endpoints: resolving the peer's endpoint, sending both ways, refusals, failures. */
 #include "suite/suite.h"
 
 #include <string.h>
 
 #define KEY          UINT32_C(0x1ead)
 #define OTHER_KEY    UINT32_C(0x0bad)
-#define HEADER       40u /* octets of a receive before the message */
+#define HEADER       40u /* octets in front of the message in a receive */
 #define DEPTH        16
 #define BURST        12
 #define ASK_US       UINT64_C(15000000)
 #define IMPATIENT_US UINT64_C(3000000)
 
-/* An endpoint with a buffer for what it sends, and one for what it gets. */
+/* An endpoint with a buffer for sent messages and one for received ones. */
 struct corner {
     it_ep_handle_t ep;
     it_remote_ep_info_t info;
@@ -110,7 +110,7 @@ static void sends(struct suite_side *side, struct corner *corner, it_addr_handle
     fx_done_len(side->node.request_evd, corner->ep, IT_DTO_SEND_CMPL_EVENT, seed, (uint32_t)length);
 }
 
-/* Returns an address handle for the way back. */
+/* Takes a message. Returns an address handle for the way back. */
 static it_addr_handle_t arrives(struct suite_side *side, struct corner *corner, size_t index,
                                 size_t length, uint32_t seed, it_remote_ep_info_t *from)
 {
@@ -169,7 +169,7 @@ static it_ud_svc_request_event_t asked(struct suite_side *side)
     return event.ud_svc_request;
 }
 
-/* Near asks and gets an address of the far corner; far answers. */
+/* The near side asks for and gets an address of the far corner. The far side answers. */
 static it_addr_handle_t found(struct suite_side *side, it_remote_ep_info_t *to)
 {
     it_ud_svc_req_handle_t handle;
@@ -204,7 +204,7 @@ static const size_t sizes[] = {1, 0, 3, 40, 200, 255, 256};
 
 #define SIZES (sizeof(sizes) / sizeof(sizes[0]))
 
-/* One more: as long as they can be. */
+/* The last one is the longest possible. */
 static size_t size_of(const struct corner *corner, size_t index)
 {
     return index < SIZES ? sizes[index] : corner->longest;
@@ -275,7 +275,7 @@ static void pieces_near(struct suite_side *side)
     corner_free(&corner);
 }
 
-/* The header lies in three segments, or four. */
+/* The header is spread over three segments, or four. */
 static void pieces_far(struct suite_side *side)
 {
     struct corner corner = corner_make(side);
@@ -344,7 +344,10 @@ static void burst_far(struct suite_side *side)
 
 /* ---- Keys ------------------------------------------------------------------------------------ */
 
-/* Two that do not have the key are lost, then one that has it. */
+/*
+ * Sends one message with a wrong key and one with the right key, before and after the far side
+ * changes its key.
+ */
 static void key_near(struct suite_side *side)
 {
     struct corner corner = corner_make(side);
@@ -458,7 +461,7 @@ static void refuse_far(struct suite_side *side)
     suite_meet(side, "closed");
 }
 
-/* The answer comes when nobody waits for it any more; the next request is answered in time. */
+/* The answer comes after the request has timed out. The next request is answered in time. */
 static void late_near(struct suite_side *side)
 {
     it_ud_svc_req_handle_t handle;
@@ -476,7 +479,7 @@ static void late_near(struct suite_side *side)
     handle = ask_handle(side, port, ASK_US, NULL, 0);
     CHECK_OK(it_ud_service_request(handle));
     CHECK_EQ(IT_UD_NO_EP_AVAILABLE, answer_to(side, handle).status);
-    /* Freed with a request under way: no answer comes. */
+    /* A handle that is freed with an open request gets no answer. */
     CHECK_OK(it_ud_service_request(handle));
     CHECK_OK(it_ud_service_request_handle_free(handle));
     CHECK_STATUS(IT_ERR_INVALID_UD_SVC, it_ud_service_request(handle));
@@ -551,7 +554,8 @@ static void rules_of_address(struct suite_side *side, struct corner *corner)
                  it_address_handle_modify(address, IT_ADDR_PARAM_PATH, &param));
     CHECK_STATUS(IT_ERR_INVALID_MASK, it_address_handle_modify(address, IT_ADDR_PARAM_IA, &param));
     param.path = path;
-    memset(&param.path.remote.ib.local_port_gid, 0, sizeof(it_ib_gid_t)); /* to be found */
+    memset(&param.path.remote.ib.local_port_gid, 0,
+           sizeof(it_ib_gid_t)); /* unknown, to be resolved */
     CHECK_OK(it_address_handle_modify(address, IT_ADDR_PARAM_PATH, &param));
     memset(&param, 0, sizeof(param));
     CHECK_OK(it_address_handle_query(address, IT_ADDR_PARAM_ALL, &param));
@@ -623,7 +627,7 @@ static void rules_far(struct suite_side *side)
 
 /* ---- Failure and reset ----------------------------------------------------------------------- */
 
-/* What a device does to its queue when one datagram fails is its own; a reset makes all well. */
+/* Devices differ in what they do to the queue when one datagram fails. After a reset it works. */
 static void fail_near(struct suite_side *side)
 {
     struct corner corner = corner_make(side);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How connections end: by either side, by a process that is killed; and endpoints used again. */
+/*
+ * How connections end: by either side, or by the death of a process; and endpoints that are used
+ * again.
+ */
 #include "suite/suite.h"
 
 #include <signal.h>
@@ -15,7 +18,7 @@ static void post_receives(it_ep_handle_t ep, const struct fx_buf *buf)
         fx_recv(ep, buf, 0, buf->size, 100 + i);
 }
 
-/* All of them, in order, and no more. */
+/* Checks that all receives are flushed in order, and no others. */
 static void receives_flushed(struct suite_side *side, it_ep_handle_t ep)
 {
     for (unsigned i = 0; i < POSTED; i++)
@@ -25,7 +28,7 @@ static void receives_flushed(struct suite_side *side, it_ep_handle_t ep)
 
 /* ---- Disconnecting --------------------------------------------------------------------------- */
 
-/* By the near side, then by the far one; what is posted afterwards is flushed too. */
+/* First the near side disconnects, then the far one. Later posts are flushed, too. */
 static void disconnect(struct suite_side *side)
 {
     struct fx_buf buf = fx_buf_make(&side->node, 64);
@@ -68,7 +71,7 @@ static void disconnect_crossing(struct suite_side *side)
     }
 }
 
-/* In the middle of Writes, by the side that posts them: nothing has failed. */
+/* The side that posts Writes disconnects in the middle of them. No request fails. */
 static void disconnect_busy_near(struct suite_side *side)
 {
     struct fx_buf buf = fx_buf_make(&side->node, 65536);
@@ -129,7 +132,7 @@ static void freed_near(struct suite_side *side)
     suite_ended(side, ep);
 }
 
-/* The endpoint goes, then a whole IA. */
+/* First the endpoint is freed, then a whole IA. */
 static void freed_far(struct suite_side *side)
 {
     it_ep_handle_t ep = suite_joined(side);
@@ -166,8 +169,8 @@ static void killed_far(struct suite_side *side)
 }
 
 /*
- * In the middle of Writes and Reads: each is told what became of it, in order. A Write may have
- * left before a Read fails that was posted earlier.
+ * The peer dies in the middle of Writes and Reads. Each request gets its outcome, in order. A Write
+ * may have left before an earlier Read fails.
  */
 static void killed_busy_near(struct suite_side *side)
 {
@@ -213,7 +216,7 @@ static void killed_busy_far(struct suite_side *side)
 
 /* ---- A peer that vanishes ------------------------------------------------------------------- */
 
-/* Nothing more reaches the peer, and nothing comes from it: what is posted fails, in its time. */
+/* The peer can no longer be reached in either direction. Posted requests fail after some time. */
 static void vanished_near(struct suite_side *side)
 {
     const char *cut = getenv("ITAPI_TEST_CUT");
@@ -230,7 +233,10 @@ static void vanished_near(struct suite_side *side)
     post_receives(ep, &buf);
     suite_meet(side, "posted");
     CHECK_EQ(0, system(cut));
-    /* A transport may take some for done that it has sent and not heard of. */
+    /*
+     * A transport may report requests as successful when they were sent, without an
+     * acknowledgement.
+     */
     do {
         fx_send(ep, &buf, 0, 64, next, FX_SIGNAL);
         event = fx_next(side->node.request_evd);
@@ -243,7 +249,7 @@ static void vanished_near(struct suite_side *side)
     suite_meet(side, "noticed");
 }
 
-/* Knows nothing of it, and can let go. */
+/* This side learns nothing and can free its objects. */
 static void vanished_far(struct suite_side *side)
 {
     struct fx_buf buf = fx_buf_make(&side->node, 64);
@@ -258,7 +264,7 @@ static void vanished_far(struct suite_side *side)
     CHECK_OK(it_ep_free(ep));
 }
 
-/* With a request that it has not decided on. A kernel may reject it in the name of its process. */
+/* The far side has an undecided request when it dies. The kernel may reject the request for it. */
 static void killed_undecided_near(struct suite_side *side)
 {
     it_ep_handle_t ep = suite_ep(side);
@@ -280,7 +286,7 @@ static void killed_undecided_far(struct suite_side *side)
     (void)kill(getpid(), SIGKILL);
 }
 
-/* The active side gives up; the passive one may learn of it before or after its decision. */
+/* The active side gives up. The passive side may learn of it before or after its decision. */
 static void given_up_near(struct suite_side *side)
 {
     it_ep_handle_t ep = suite_ep(side);
@@ -324,7 +330,7 @@ static void given_up_far(struct suite_side *side)
 
 /* ---- Used again ------------------------------------------------------------------------------ */
 
-/* One endpoint, many connections, made and ended by either side, with something left to flush. */
+/* One endpoint has many connections, made and ended by either side, with receives left to flush. */
 static void reuse(struct suite_side *side)
 {
     struct fx_buf buf = fx_buf_make(&side->node, 64);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How completions are told: waiting, thresholds, aggregates, descriptors, callbacks. */
+/* How completions are reported: waiting, thresholds, aggregates, descriptors, callbacks. */
 #include "suite/suite.h"
 #include "support/waiter.h"
 
@@ -10,7 +10,7 @@
 #define SIZE     64
 #define RECEIVES 32
 
-/* An endpoint whose receives complete on an EVD of its own. */
+/* Makes an endpoint whose receives complete on this EVD. */
 static it_ep_handle_t receiver(struct suite_side *side, it_evd_handle_t evd)
 {
     it_ep_attributes_t attr = suite_attr();
@@ -29,8 +29,10 @@ static void post(it_ep_handle_t ep, const struct fx_buf *buf, unsigned count, it
         CHECK_OK(it_post_recv(ep, &segment, 1, i, flags));
 }
 
-/* The near side of most cases: sends when it is told to, so many and with these flags, until it is
- * told zero. */
+/*
+ * The near side of most cases: it sends as many messages as it is told, with these flags, until it
+ * is told zero.
+ */
 struct order {
     unsigned count;
     it_dto_flags_t flags;
@@ -72,7 +74,7 @@ static void take(it_evd_handle_t evd, it_ep_handle_t ep, unsigned first, unsigne
     fx_empty(evd);
 }
 
-/* Receives that notify wake; of those that do not, one that is solicited does. */
+/* Receives with notification wake. Of those without, a solicited one wakes. */
 static void wake(struct suite_side *side)
 {
     struct fx_buf buf = fx_buf_make(&side->node, SIZE);
@@ -89,7 +91,7 @@ static void wake(struct suite_side *side)
     order(side, 1, FX_QUIET);
     waiter_returns(&waiter, 0, 0);
 
-    /* A device does not tell which one was solicited: there each of them may wake. */
+    /* A device does not say which receive was solicited, so there each of them may wake. */
     post(ep, &buf, 3, FX_QUIET);
     waiter_start(&waiter, evd);
     order(side, 2, FX_QUIET);
@@ -102,7 +104,7 @@ static void wake(struct suite_side *side)
     suite_part(side, ep);
 }
 
-/* So many at once, or none. */
+/* A waiter returns when the threshold is reached, and not before. */
 static void threshold(struct suite_side *side)
 {
     struct fx_buf buf = fx_buf_make(&side->node, SIZE);
@@ -118,7 +120,7 @@ static void threshold(struct suite_side *side)
     waiter_returns(&waiter, 0, 3);
     take(evd, ep, 1, 4);
 
-    /* A failure is told at once. */
+    /* A failure is reported at once. */
     post(ep, &buf, 2, FX_QUIET);
     waiter_start(&waiter, evd);
     order(side, 0, FX_QUIET);
@@ -127,7 +129,7 @@ static void threshold(struct suite_side *side)
     CHECK_EQ(IT_DTO_ERR_FLUSHED, waiter.event.dto_cmpl.dto_status);
 }
 
-/* Who waits is let go when the IA is closed. */
+/* Closing the IA releases a waiting thread. */
 static void closed(struct suite_side *side)
 {
     it_evd_handle_t evd = fx_evd(&side->node, IT_DTO_EVENT_STREAM, 256, IT_THRESHOLD_DISABLE);
@@ -203,17 +205,17 @@ static void group_open(struct group *group, struct suite_side *side, it_evd_flag
                              group->conn_evd, IT_EP_NO_FLAG, &attr, &group->ep));
 }
 
-/* Accepts, with nothing but the aggregate to tell that it is done. */
+/* Accepts a connection. Only the aggregate tells that it is established. */
 static void group_join(struct group *group, struct suite_side *side, struct fx_buf *buf)
 {
     it_listen_handle_t listener = suite_listen(side);
 
-    post(group->ep, buf, 1, FX_SIGNAL); /* for the near side's greeting */
+    post(group->ep, buf, 1, FX_SIGNAL); /* for the near side's first message */
     CHECK_OK(it_ep_accept(group->ep, fx_request(&side->node, NULL), NULL, 0));
     CHECK_OK(it_listen_free(listener));
 }
 
-/* Whatever happens comes out of one EVD, and says whose it is. */
+/* One EVD returns all events and says to which member each belongs. */
 static void aggregate(struct suite_side *side)
 {
     struct fx_buf buf = fx_buf_make(&side->node, SIZE);
@@ -226,7 +228,7 @@ static void aggregate(struct suite_side *side)
     CHECK_STATUS(IT_ERR_INVALID_EVD_STATE, it_evd_wait(group.recv_evd, 0, &event, NULL));
     group_join(&group, side, &buf);
     event = fx_wait(group.aevd);
-    if (event.event_number == IT_DTO_RC_RECV_CMPL_EVENT) { /* the greeting may be first */
+    if (event.event_number == IT_DTO_RC_RECV_CMPL_EVENT) { /* the first message may precede it */
         received++;
         event = fx_wait(group.aevd);
     }
@@ -273,7 +275,7 @@ static void until_readable(int fd)
         CHECK_FAIL("the descriptor is not readable");
 }
 
-/* Of an EVD for receives. */
+/* The descriptor of an EVD for receives. */
 static void descriptor(struct suite_side *side)
 {
     struct fx_buf buf = fx_buf_make(&side->node, SIZE);
@@ -306,7 +308,7 @@ static void descriptor(struct suite_side *side)
     suite_part(side, ep);
 }
 
-/* Of an aggregate that hands out notifications: a program that sleeps in poll and nowhere else. */
+/* The descriptor of an aggregate that returns notifications: the program sleeps in poll only. */
 static void descriptor_of_group(struct suite_side *side)
 {
     struct fx_buf buf = fx_buf_make(&side->node, SIZE);
@@ -357,7 +359,7 @@ struct echo {
     atomic_bool sick;
 };
 
-/* Sends back what has come, from inside the callback. */
+/* Sends each message back from inside the callback. */
 static void echo(it_evd_handle_t evd, void *argument)
 {
     struct echo *echo = argument;

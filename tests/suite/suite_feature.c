@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What an Interface has, as it_ia_query and itx_ia_query_features tell. */
+/* The features of an Interface, as it_ia_query and itx_ia_query_features report them. */
 #include "suite/suite.h"
 
 #include <string.h>

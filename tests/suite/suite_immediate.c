@@ -8,7 +8,7 @@ static const uint64_t values[] = {0, 1, UINT32_MAX, UINT64_C(0x1122334455667788)
 
 #define VALUES (sizeof(values) / sizeof(values[0]))
 
-/* As many bits as the transport has. */
+/* Returns a value with no more bits than the transport has. */
 static uint64_t value_of(struct suite_side *side, size_t index)
 {
     return side->features.immediate_bits >= 64 ? values[index] : values[index] & UINT32_MAX;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * suite_layout.h - pieces of all sizes in one buffer, at odd places, with guard octets between
- * them. Both sides have the same layout, so each knows what every octet of the other one is.
+ * suite_layout.h - pieces of all sizes in one buffer, at odd addresses, with guard octets between
+ * them. Both sides have the same layout, so each knows every octet of the other side.
  */
 #ifndef ITAPI_TESTS_SUITE_SUITE_LAYOUT_H
 #define ITAPI_TESTS_SUITE_SUITE_LAYOUT_H
@@ -20,14 +20,14 @@ struct layout {
     size_t size;
 };
 
-/* From 1 octet up; and one that is larger than anything a transport sends at once. */
+/* Makes pieces from 1 octet on. The largest is longer than any transport sends at once. */
 struct layout layout_make(void);
 
-/* A buffer where all is guard octets. */
+/* Makes a buffer that is filled with guard octets. */
 struct fx_buf layout_buf(struct suite_side *side, const struct layout *layout);
-/* One pattern in each piece. */
+/* Fills each piece with one pattern. */
 void layout_fill(const struct layout *layout, struct fx_buf *buf, uint32_t seed);
-/* Every octet is as layout_fill has made it, or else the test ends. */
+/* Ends the test unless every octet is as layout_fill has made it. */
 void layout_check(const struct layout *layout, const struct fx_buf *buf, uint32_t seed);
 
 #endif /* ITAPI_TESTS_SUITE_SUITE_LAYOUT_H */

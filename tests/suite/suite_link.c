@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Connections between the two sides, and what is posted on them. */
+/* Connections between the two sides, and posts on them. */
 #include "suite/suite.h"
 
 #include <string.h>

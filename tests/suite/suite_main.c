@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Runs the cases: two processes for each, and what becomes of them. */
+/* Runs the cases with two processes each, and reports their results. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ enum outcome {
     SKIPPED,
 };
 
-static struct suite_place places[2]; /* of the far side, of the near side */
+static struct suite_place places[2]; /* the far side's, the near side's */
 
 static void usage(void)
 {
@@ -59,7 +59,7 @@ static const char *setting(const char *name, const char *otherwise)
 
 /* ---- Before the first case ------------------------------------------------------------------- */
 
-/* In a process of its own, so that this one has never used the library. */
+/* Runs in a process of its own, so that this process never uses the library. */
 static void look(const char *must)
 {
     struct itx_features features = {.size = sizeof(features)};
@@ -107,7 +107,7 @@ static int look_first(const char *must)
 
 /* ---- One case -------------------------------------------------------------------------------- */
 
-/* A process; it does not outlive this one. */
+/* Starts a process that does not outlive this one. */
 static pid_t side_start(const struct suite_case *that, bool near, const int pipe[2])
 {
     pid_t pid = fork();
@@ -151,7 +151,7 @@ static double now(void)
     return (double)fx_now_us() / 1e6;
 }
 
-/* Sleeps until a process has ended, or for the rest of the case's time; false if there is none. */
+/* Sleeps until a process has ended or the case's time is over. Returns false if none has ended. */
 static bool child_ends(double deadline)
 {
     struct timespec left;

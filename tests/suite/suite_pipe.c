@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the two sides of a case tell each other. */
+/* Messages between the two sides of a case. */
 #include "suite/suite.h"
 
 #include <errno.h>
@@ -10,9 +10,9 @@
 #define NAME_ROOM 64
 
 /*
- * What the other side asks for when it has heard is asked for behind all that was done here before.
- * To ThreadSanitizer a send on one socket stands before a receive on another, but of sockets only
- * that this process has made.
+ * Tells ThreadSanitizer that requests of the other side after this message come after this side's
+ * earlier work. ThreadSanitizer orders a send on one socket before a receive on another one, but
+ * only for sockets that this process has made.
  */
 static void pipe_order(void)
 {
@@ -35,7 +35,7 @@ void suite_tell(struct suite_side *side, const void *message, size_t length)
         CHECK_FAIL("the other side cannot be told: %s", strerror(errno));
 }
 
-/* For ever, if need be: whoever fails is ended, and who started the two ends the other one. */
+/* Waits without a limit: a side that fails is ended, and its parent ends the other side. */
 void suite_hear(struct suite_side *side, void *message, size_t length)
 {
     ssize_t heard;

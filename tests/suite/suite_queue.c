@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Work queues: full ones, silent requests, order, both directions at once. */
+/* Work queues: full queues, unsignalled requests, order, both directions at once. */
 #include "suite/suite.h"
 
 #include <string.h>
@@ -16,7 +16,10 @@ static size_t depth(it_ep_handle_t ep, bool receives)
 
 /* ---- Full ------------------------------------------------------------------------------------ */
 
-/* As many receives as there are, and not one more; then they are filled in the order of posting. */
+/*
+ * Posts as many receives as the depth allows, and not one more. They are filled in the order of
+ * posting.
+ */
 static void full(struct suite_side *side)
 {
     it_ep_handle_t ep = suite_ep(side);
@@ -66,7 +69,7 @@ static void full(struct suite_side *side)
 #define BATCH   32
 #define BATCHES 8
 
-/* One completion for each batch of all kinds, and many more requests than there are slots. */
+/* Each batch of all kinds has one completion, and there are many more requests than slots. */
 static void silent_near(struct suite_side *side)
 {
     it_ep_handle_t ep = suite_joined(side);
@@ -139,9 +142,9 @@ static void silent_far(struct suite_side *side)
 struct busy {
     struct suite_side *side;
     it_ep_handle_t ep;
-    struct fx_buf out;   /* read by the peer as well */
+    struct fx_buf out;   /* the peer also reads it */
     struct fx_buf in;    /* for receives */
-    struct fx_buf inbox; /* written by the peer */
+    struct fx_buf inbox; /* the peer writes to it */
     struct fx_buf sink;  /* for Reads */
     struct suite_region their_out;
     struct suite_region their_inbox;
@@ -150,7 +153,7 @@ struct busy {
     unsigned received;
 };
 
-/* What the other side does with request i is known here too. */
+/* Both sides know the kind of the other side's request i. */
 static unsigned kind(unsigned i)
 {
     return (i * 7 + i / 5) % 3;
@@ -204,7 +207,7 @@ static void busy_done(struct busy *busy)
     }
 }
 
-/* The sends of the other side arrive in their order; request i is the n-th of them. */
+/* The other side's Sends arrive in order. Request i is the n-th of them. */
 static void busy_receive(struct busy *busy, unsigned i)
 {
     unsigned char want[SPOT];
@@ -234,8 +237,10 @@ static void busy_open(struct busy *busy, struct suite_side *side)
     busy->their_inbox = suite_hear_region(side);
 }
 
-/* Requests of all kinds in both directions, in rounds: each posts as many as the other side has
- * posted receives for. */
+/*
+ * Posts requests of all kinds in both directions, in rounds. Each side posts as many as the other
+ * side has receives for.
+ */
 static void busy_run(struct suite_side *side)
 {
     struct busy busy;

@@ -21,7 +21,7 @@ static void enter(const char *net_namespace)
     (void)close(fd);
 }
 
-/* Each side knows what the other has before it decides. */
+/* Each side learns the other's features before it decides. */
 static void skip_if_lacking(struct suite_side *side, const struct suite_case *that,
                             const struct suite_place *own, const struct suite_place *other)
 {

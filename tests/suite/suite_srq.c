@@ -37,7 +37,7 @@ static void shared_near(struct suite_side *side)
         suite_part(side, eps[i]);
 }
 
-/* Each message takes the oldest receive; those of one endpoint arrive in their order. */
+/* Each message draws the oldest receive. Those of one endpoint arrive in order. */
 static void shared_far(struct suite_side *side)
 {
     struct fx_buf buf = fx_buf_make(&side->node, DEPTH * SIZE);
@@ -70,7 +70,7 @@ static void shared_far(struct suite_side *side)
         CHECK(
             fx_is_filled(buf.data + event.dto_cmpl.cookie * SIZE, SIZE - i, seed_of(i, seen[i]++)));
     }
-    /* What nobody has drawn stays when the endpoints go. */
+    /* Receives that no message has drawn stay when the endpoints are freed. */
     fx_srq_recv(srq, &buf, 0, SIZE, 99);
     for (unsigned i = 0; i < EPS; i++) {
         suite_part(side, eps[i]);
@@ -93,7 +93,7 @@ static void watermark_near(struct suite_side *side)
     suite_part(side, ep);
 }
 
-/* Told once when fewer than so many are left. */
+/* The event comes once when fewer receives than the watermark are left. */
 static void watermark_far(struct suite_side *side)
 {
     struct fx_buf buf = fx_buf_make(&side->node, SIZE);

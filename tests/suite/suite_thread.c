@@ -19,10 +19,10 @@ struct crowd {
     struct fx_buf out;
     struct fx_buf written;
     it_ep_handle_t ep[CROWD];
-    uint32_t number[CROWD]; /* what the near side calls this connection */
+    uint32_t number[CROWD]; /* the near side's number of this connection */
 };
 
-/* Which of ours it is; the handle is looked for. */
+/* Returns the index of the endpoint with this handle. */
 static size_t index_of(const struct crowd *crowd, it_ep_handle_t ep)
 {
     for (size_t i = 0; i < CROWD; i++) {
@@ -53,7 +53,7 @@ static void crowd_open(struct crowd *crowd, struct suite_side *side)
     }
 }
 
-/* All try at once; each says in its private data which one it is. */
+/* All endpoints connect at once. Each sends its number as private data. */
 static void crowd_connect(struct crowd *crowd)
 {
     uint16_t port = 0;
@@ -192,7 +192,7 @@ static void ping_in(struct pinger *pinger, uint32_t seed)
     CHECK(fx_is_filled(pinger->buf.data + SIZE, SIZE, seed));
 }
 
-/* The receive for the next one is posted before this one is answered. */
+/* The receive for the next message is posted before this message is answered. */
 static void *pinger_main(void *argument)
 {
     struct pinger *pinger = argument;
@@ -284,7 +284,7 @@ static void *poster_main(void *argument)
     return NULL;
 }
 
-/* Threads that wait on the same EVD: each completion goes to one of them. */
+/* Several threads wait on the same EVD. Each completion goes to one of them. */
 static void *taker_main(void *argument)
 {
     struct shared *shared = argument;
@@ -312,7 +312,7 @@ static void run_threads(void *(*start)(void *), struct shared *shared)
         CHECK(pthread_join(thread[i], NULL) == 0);
 }
 
-/* Messages of one thread arrive in its order. */
+/* Checks that the messages of one thread arrive in order. */
 static void check_order(const struct shared *shared)
 {
     uint32_t next[POSTERS] = {0};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sends, Writes and Reads of all sizes, in both directions; segments; fences. Every octet counts.
+ * Sends, Writes and Reads of all sizes, in both directions; segments; fences. Every octet is
+ * checked.
  */
 #include "suite/suite_layout.h"
 
@@ -40,7 +41,7 @@ static void sends(struct suite_side *side)
     suite_part(side, ep);
 }
 
-/* A message is shorter than the receive, and as long; and of no octets at all. */
+/* Messages shorter than the receive, as long as it, and without octets. */
 static void short_sends(struct suite_side *side)
 {
     it_ep_handle_t ep = suite_joined(side);
@@ -71,7 +72,7 @@ static void short_sends(struct suite_side *side)
     suite_part(side, ep);
 }
 
-/* A Send behind the Writes: when it is received, they are in place. */
+/* A Send follows the Writes: when it is received, they are in place. */
 static void write_one_way(struct suite_side *side, it_ep_handle_t ep, bool write, uint32_t seed)
 {
     struct layout layout = layout_make();
@@ -108,7 +109,7 @@ static void writes(struct suite_side *side)
     suite_part(side, ep);
 }
 
-/* All posted at once: many more than are under way together. */
+/* All Reads are posted at once, many more than may be open. */
 static void read_one_way(struct suite_side *side, it_ep_handle_t ep, bool read, uint32_t seed)
 {
     struct layout layout = layout_make();
@@ -141,7 +142,7 @@ static void reads(struct suite_side *side)
     suite_part(side, ep);
 }
 
-/* Writes, or Reads, of no octets, between Reads of some. */
+/* Posts Writes or Reads of no octets between Reads of some octets. */
 static void nothing(struct suite_side *side, bool reads)
 {
     it_ep_handle_t ep = suite_joined(side);
@@ -186,7 +187,7 @@ static void read_nothing(struct suite_side *side)
     nothing(side, true);
 }
 
-/* One large message of each kind. */
+/* Transfers one large message of each kind. */
 static void large(struct suite_side *side)
 {
     enum {
@@ -231,7 +232,7 @@ struct crossing {
     struct suite_side *side;
     it_ep_handle_t ep;
     struct fx_buf out, in, back;
-    struct suite_region theirs; /* .in of the other side; what is behind CROSSING_SIZE is read */
+    struct suite_region theirs; /* .in of the other side; octets from CROSSING_SIZE on are read */
     unsigned sent, done, arrived;
 };
 
@@ -265,7 +266,7 @@ static void crossing_step(struct crossing *c)
     }
 }
 
-/* Each side writes, sends and reads, and is written to, sent to and read from meanwhile. */
+/* Each side writes, sends and reads while the other side does the same to it. */
 static void both_ways(struct suite_side *side)
 {
     struct fx_patience patience = fx_patience_start("traffic in both directions");
@@ -295,7 +296,7 @@ static void both_ways(struct suite_side *side)
 #define SEGMENTS 8
 #define MESSAGE  9000
 
-/* As many segments of each kind as the Interface gives, up to 8. */
+/* Makes an endpoint with as many segments of each kind as the Interface allows, up to 8. */
 static it_ep_handle_t segments_ep(struct suite_side *side, it_ep_attributes_t *attr)
 {
     it_ep_handle_t ep = NULL;
@@ -328,7 +329,7 @@ static it_ep_handle_t segments_ep(struct suite_side *side, it_ep_attributes_t *a
     }
 }
 
-/* MESSAGE octets in so many uneven pieces, the last ones first in the buffer. */
+/* Splits MESSAGE octets into so many uneven pieces. The last ones come first in the buffer. */
 static size_t split(const struct fx_buf *buf, size_t count, it_lmr_triplet_t *segments)
 {
     size_t left = MESSAGE;
@@ -343,7 +344,7 @@ static size_t split(const struct fx_buf *buf, size_t count, it_lmr_triplet_t *se
     return count;
 }
 
-/* What the pieces have in them, in the order of a message. */
+/* Copies the content of the pieces, in the order of the message. */
 static void copy(bool out, const it_lmr_triplet_t *segments, size_t count, unsigned char *message)
 {
     for (size_t i = 0; i < count; i++) {
@@ -417,7 +418,8 @@ static void segments_far(struct suite_side *side)
 #define PIECE 700u
 
 /*
- * One of three segments is empty, or all but one are; short enough to go with the request, or not.
+ * One of three segments is empty, or all but one are. The data is short enough to go with the
+ * request, or not.
  */
 static size_t with_holes(const struct fx_buf *buf, unsigned round, it_lmr_triplet_t *segments)
 {
@@ -502,7 +504,7 @@ static void relative(struct suite_side *side)
 #define ROUNDS 8
 #define FENCE  ((it_dto_flags_t)(FX_SIGNAL | IT_BARRIER_FENCE_FLAG))
 
-/* What is read is sent and written on: the fence lets neither go before it is there. */
+/* Sends and writes data that was just read: the fence delays both until the Read has completed. */
 static void fences_near(struct suite_side *side)
 {
     it_ep_handle_t ep = suite_joined(side);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Memory windows (RMRs) of the far side, used by the near one; Send with Invalidate. */
+/* Memory windows (RMRs) of the far side, used by the near side; Send with Invalidate. */
 #include "suite/suite.h"
 #include "support/it_window.h"
 
@@ -95,7 +95,7 @@ static void between_use(struct suite_side *side, it_ep_handle_t ep, struct fx_bu
     fx_fill(buf->data, LENGTH, seed);
     suite_write(ep, buf, 0, LENGTH, &window, 0, 1, FX_SIGNAL);
     fx_done_len(side->node.request_evd, ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 1, LENGTH);
-    suite_read(ep, buf, 0, 8, &window, 0, 2, FX_SIGNAL); /* the Write is there */
+    suite_read(ep, buf, 0, 8, &window, 0, 2, FX_SIGNAL); /* the Write is in place */
     fx_done_len(side->node.request_evd, ep, IT_DTO_RDMA_READ_CMPL_EVENT, 2, 8);
     suite_meet(side, "used");
 }
@@ -118,7 +118,7 @@ static void between_near(struct suite_side *side)
     suite_part(side, first);
 }
 
-/* The connection has ended: the request is flushed. */
+/* The connection has ended, so the request is flushed. */
 static void link_in_vain(struct suite_side *side, it_ep_handle_t ep, it_rmr_handle_t rmr,
                          const struct fx_part *part)
 {
@@ -130,7 +130,10 @@ static void link_in_vain(struct suite_side *side, it_ep_handle_t ep, it_rmr_hand
     CHECK_EQ(IT_DTO_ERR_FLUSHED, event.dto_cmpl.dto_status);
 }
 
-/* Linked on one, used over the other; moved by the other; closed by the first. */
+/*
+ * Each window is linked on one endpoint and used over the other, moved by the other, unlinked by
+ * the first.
+ */
 static void between_far(struct suite_side *side)
 {
     struct fx_buf buf = fx_buf_make(&side->node, SIZE);
@@ -168,9 +171,9 @@ static void between_far(struct suite_side *side)
 /* ---- Refused --------------------------------------------------------------------------------- */
 
 enum misuse {
-    UNLINKED, /* the window is closed again */
-    NO_RIGHT, /* a Write through a window to be read */
-    BEYOND,   /* the LMR goes on behind the window */
+    UNLINKED, /* the window is unlinked again */
+    NO_RIGHT, /* a Write through a window for reading */
+    BEYOND,   /* beyond the window, but inside the LMR */
     MISUSES,
 };
 
@@ -249,7 +252,7 @@ static void beyond_far(struct suite_side *side)
 
 /* ---- Send with Invalidate -------------------------------------------------------------------- */
 
-/* What has been invalidated opens nothing any more. */
+/* The invalidated key gives no access. */
 static void send_unlink_near(struct suite_side *side)
 {
     struct fx_buf buf = fx_buf_make(&side->node, LENGTH);
