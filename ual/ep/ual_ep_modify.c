@@ -25,8 +25,7 @@ static const unsigned ual_ep_modifiable[] = {
     [IT_EP_STATE_UNCONNECTED] = UAL_EP_ATTR_ALL,
     [IT_EP_STATE_ACTIVE2_CONNECTION_PENDING] = UAL_EP_IN_A2,
     [IT_EP_STATE_CONNECTED] = UAL_EP_IN_C,
-    [IT_EP_STATE_PASSIVE_WAIT_RDMA_TRANS_REQ] =
-        0, /* the last state, so that the array covers all states */
+    [IT_EP_STATE_PASSIVE_WAIT_RDMA_TRANS_REQ] = 0, /* the last state: makes the array complete */
 };
 
 /* The attributes of a UD endpoint that never change. */

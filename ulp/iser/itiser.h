@@ -137,7 +137,7 @@ struct itiser_portal_config {
 
 /* Which octet Write STag and Write Base Offset refer to for solicited data. */
 typedef enum {
-    ITISER_WRITE_BASE_AUTO, /* TaggedBufferForSolicitedDataOnly decides if sent; otherwise as Linux */
+    ITISER_WRITE_BASE_AUTO,  /* TaggedBufferForSolicitedDataOnly, or else as Linux */
     ITISER_WRITE_BASE_LINUX, /* the base is the first solicited octet */
     ITISER_WRITE_BASE_RFC    /* the base is the first octet of the command */
 } itiser_write_base_t;

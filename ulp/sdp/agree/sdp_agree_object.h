@@ -26,8 +26,8 @@ struct sdp_agreement {
     enum sdp_agree_state state;
     bool active;
     bool within_host;
-    int fd; /* the program's */
-    int channel; /* the channel next to the stream: a client's from connect on, a server's while it is open */
+    int fd;      /* the program's */
+    int channel; /* to the other end: a client's from connect on, a server's while open */
     struct sdp_tuple tuple;
     int64_t round_trip_us;
     int64_t first_call_us;

@@ -142,8 +142,7 @@ static bool stream_has_ended(const struct verbs_stream *stream)
 bool verbs_stream_show(struct verbs_stream *stream, uint8_t *octets, size_t size, size_t *length)
 {
     size_t early = stream->early_length < size ? stream->early_length : size;
-    bool ended =
-        stream_has_ended(stream); /* checked before the peek, because the end follows all octets */
+    bool ended = stream_has_ended(stream); /* before the peek: the end comes after all octets */
     ssize_t seen = 0;
 
     if (early > 0)
