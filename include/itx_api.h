@@ -550,7 +550,7 @@ struct itx_convert_params {
  * Completion: IT_CM_MSG_CONN_ESTABLISHED_EVENT, IT_CM_MSG_CONN_PEER_REJECT_EVENT or
  * IT_CM_MSG_CONN_NONPEER_REJECT_EVENT on the connect EVD. When the call itself fails, nothing was
  * sent and sd can be used as before.
- * Threads: any thread; nobody else may use sd during the call.
+ * Threads: any thread; no other thread may use sd during the call.
  * Source: extension of this library; RFC 5044 section 7 (startup), RFC 6581.
  */
 it_status_t itx_socket_convert(int sd, it_ep_handle_t ep_handle, it_sc_flags_t flags,
@@ -583,7 +583,7 @@ it_status_t itx_socket_convert(int sd, it_ep_handle_t ep_handle, it_sc_flags_t f
  *
  * Completion: IT_CM_REQ_CONN_REQUEST_EVENT on the connect EVD of the listen point. When the call
  * itself fails, sd can be used as before.
- * Threads: any thread; nobody else may use sd during the call.
+ * Threads: any thread; no other thread may use sd during the call.
  * Source: extension of this library; RFC 5044 section 7 (startup), RFC 6581.
  */
 it_status_t itx_socket_request(int sd, it_listen_handle_t listen_handle);

@@ -8,15 +8,15 @@
 #include <stdbool.h>
 
 /* Offsets in the registered memory. */
-#define OUT_AT      0   /* what is sent */
-#define IN_AT       256 /* where messages come */
+#define OUT_AT      0   /* offset of messages to send */
+#define IN_AT       256 /* offset of received messages */
 #define MEMORY_SIZE 512
 
 struct rdma {
     it_ia_handle_t ia;
     it_pz_handle_t pz;
     it_lmr_handle_t lmr;
-    it_rmr_context_t key;       /* what a peer needs to reach the memory */
+    it_rmr_context_t key;       /* the key that a peer needs to access the memory */
     it_evd_handle_t requests;   /* completions of this side's requests */
     it_evd_handle_t receives;   /* arrived messages */
     it_evd_handle_t connection; /* events of the connection */

@@ -18,7 +18,7 @@
 #define ITAPI_MODULE_DIR "/usr/local/lib/itapi"
 #endif
 
-#define MODULE_VERSIONS 32u /* that a module is searched for */
+#define MODULE_VERSIONS 32u /* how many versions of a module are tried */
 
 __attribute__((format(printf, 3, 4))) static const struct vp_provider *
 module_refuse(struct itx_provider_info *info, itx_obstacle_t obstacle, const char *format, ...)

@@ -52,7 +52,7 @@ struct itiser_unit_ops {
 
 #define ITISER_UNIT_BLOCKS    0x1u /* may block: called by threads of the pool */
 #define ITISER_UNIT_READ_ONLY 0x2u
-#define ITISER_UNIT_CACHE     0x4u /* what is written may be lost with the power until a flush */
+#define ITISER_UNIT_CACHE     0x4u /* a loss of power before a flush may lose written data */
 
 struct itiser_unit {
     const struct itiser_unit_ops *ops;

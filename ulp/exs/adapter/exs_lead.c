@@ -13,10 +13,10 @@ void __asan_handle_no_return(void);
 #endif
 
 #define BATCH      32u
-#define REST_NS    1000000 /* no thread of the program has led for so long: the library's does */
+#define REST_NS    1000000 /* the library's thread leads after so long without a leader */
 #define NS_PER_S   UINT64_C(1000000000)
 #define LOOKLESS   4u
-#define VAIN_POLLS 8u /* that do not wait: they will go on, so they should lead */
+#define VAIN_POLLS 8u /* non-waiting polls in vain after which the thread should lead */
 
 enum {
     CLOSED,

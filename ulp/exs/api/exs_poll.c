@@ -224,7 +224,10 @@ void exs_polls_forget(void)
 
 /* ---- The start ------------------------------------------------------------------------------ */
 
-/* Puts a watch on each socket. Returns EBADF if one is no socket. *ready: one is ready already. */
+/*
+ * Puts a watch on each socket. Returns EBADF if an element is not a socket. *ready is set to true
+ * if a socket is already ready.
+ */
 static int watch_all(struct exs_polling *polling, bool *ready)
 {
     for (size_t i = 0; i < polling->count; i++) {

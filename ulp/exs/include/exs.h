@@ -217,7 +217,7 @@ typedef struct exs_signal {
 typedef struct exs_evt_accept {
     int exs_evt_new_socket;        /* -1 on failure */
     struct sockaddr *exs_evt_addr; /* as given */
-    socklen_t exs_evt_addrlen;     /* of the peer's address, which may be larger than the room */
+    socklen_t exs_evt_addrlen; /* length of the peer's address, which may exceed the given space */
 } exs_evt_accept_t;
 
 /* SEND, RECV, SENDTIMEOUT, RECVTIMEOUT */

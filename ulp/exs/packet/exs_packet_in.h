@@ -56,7 +56,10 @@ void exs_packet_in_remove(struct exs_packet_in *in, uint32_t index);
 bool exs_packet_in_is_advertised(const struct exs_packet_in *in);
 bool exs_packet_in_withdraw(struct exs_packet_in *in);
 
-/* Messages of the peer: an inline packet, and one that was written. False: a protocol violation. */
+/*
+ * Handle messages of the peer: a packet in the message, and a packet that the peer has written.
+ * False: a protocol violation.
+ */
 enum exs_packet_fate exs_packet_in_ring(struct exs_packet_in *in, uint64_t length,
                                         struct exs_packet_receive *to);
 bool exs_packet_in_direct(struct exs_packet_in *in, struct exs_packet_receive *to);

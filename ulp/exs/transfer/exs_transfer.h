@@ -16,8 +16,9 @@ int exs_transfer_recv(struct exs_socket *socket, struct exs_request *request);
 void exs_transfer_send_over(struct exs_socket *socket, const void *context);
 
 /*
- * Ends requests that match with error, unless octets of them are under way; an advertised receive
- * ends after a round trip. Returns how many end so. The others complete normally.
+ * Ends matching requests with error, unless some of their octets are being transferred; an
+ * advertised receive ends after a round trip. Returns the number of requests that end this way. The
+ * others complete normally.
  */
 size_t exs_transfer_cancel(struct exs_socket *socket,
                            bool (*match)(const struct exs_request *request, const void *key),

@@ -12,7 +12,7 @@
 
 #include <sys/socket.h>
 
-#define ISER_CLIENT_TASKS 256u /* at most under way; the tag of a task is its place */
+#define ISER_CLIENT_TASKS 256u /* maximum outstanding; the tag of a task is its index */
 #define ISER_CLIENT_RECEIVE                                                                        \
     8192u /* data segment that a PDU of the target may have, except Data-In */
 #define ISER_CLIENT_DATA_IN (256u << 10)

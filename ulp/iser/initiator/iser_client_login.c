@@ -188,7 +188,7 @@ static bool run_chap(struct iser_client *client, struct login *login)
             return iser_client_fail(client, "CHAP: the target's answer is not the right one");
         if (verdict == ISER_CHAP_DONE && moved)
             break;
-        /* The request with the proof also asks to leave the stage. */
+        /* The request with the CHAP response also asks for the next stage. */
         if (!run_round(client, login, login->chap.stage == ISER_CHAP_RESPONSE, &moved))
             return false;
     }

@@ -13,8 +13,8 @@
 #define SENDS      64u                      /* outstanding messages */
 #define TELLING    16u                      /* one of so many Sends is signaled */
 #define RECEIVES   (ISER_CLIENT_TASKS + 16) /* a response for each task, and unexpected PDUs */
-#define READS      32u                      /* of the target at once */
-#define CONNECT_US 60000000u                /* until the target has converted, at most */
+#define READS      32u                      /* concurrent RDMA Reads of the target */
+#define CONNECT_US 60000000u                /* time limit for the target's conversion */
 #define SPIN_US    200u                     /* a wait polls where waits are shorter than that */
 
 struct rdma {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define PING_ITT 0xfffffffeu /* of Text and Logout: no place of a task */
+#define PING_ITT 0xfffffffeu /* for Text and Logout; not the index of a task */
 
 /* ---- Out ---------------------------------------------------------------------- */
 

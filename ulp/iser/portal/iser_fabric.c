@@ -34,7 +34,10 @@ static uint16_t fabric_port(const struct sockaddr_storage *address)
 
 /* ---------------------------------------------------------------- way (B) */
 
-/* Without private data the initiator is not Linux's, and nothing is known. */
+/*
+ * Returns true if the initiator accepts remote invalidation. Only private data, as Linux sends it,
+ * announces that.
+ */
 static bool request_takes_invalidation(const it_event_t *event)
 {
     return itx_event_private_data_length(event) >= PRIVATE_LENGTH &&

@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 
 #define STATUS_SOCKET "/run/it_iser_target.sock"
-#define LEAVE_MS      5000u /* that sessions have to leave in */
+#define LEAVE_MS      5000u /* time that sessions have to log out */
 
 static const char help[] =
     "it_iser_target [OPTIONS]: an iSCSI target over TCP and iSER\n"

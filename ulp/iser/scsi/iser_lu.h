@@ -6,7 +6,7 @@
 #include "scsi/iser_scsi.h"
 
 #define ISER_PORT_MAX          256u  /* octets of the name of an initiator port, with the NUL */
-#define ISER_PHYSICAL_BLOCK    4096u /* what is unmapped at once; where direct io begins */
+#define ISER_PHYSICAL_BLOCK    4096u /* unit of UNMAP, and alignment of direct I/O */
 #define ISER_UNMAP_MAX         (32u << 20) /* octets of one UNMAP */
 #define ISER_UNMAP_DESCRIPTORS 256u
 #define ISER_COMPARE_MAX       255u /* blocks of one COMPARE AND WRITE */

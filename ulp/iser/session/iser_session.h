@@ -19,7 +19,7 @@
 #define ISER_WINDOW_SPARE 32u  /* immediate ones, beyond */
 #define ISER_TASK_BUCKETS 64u
 #define ISER_NAME_MAX     223u    /* RFC 7143 4.2.7.1 */
-#define ISER_TMFS         8u      /* that wait at a time */
+#define ISER_TMFS         8u      /* task management requests that may wait at a time */
 #define ISER_RECEIVE_MAX  262144u /* MaxRecvDataSegmentLength of ours */
 
 enum iser_phase {
@@ -70,7 +70,7 @@ enum iser_task_state {
 };
 
 struct iser_task {
-    struct iser_transfer transfer; /* first member: the part that links use */
+    struct iser_transfer transfer; /* must be first; links use only this part */
     struct iser_scsi_command command;
     struct iser_session *session;
     struct iser_task *next; /* in its bucket */

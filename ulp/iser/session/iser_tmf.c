@@ -136,7 +136,7 @@ static uint8_t tmf_abort_task(struct iser_session *session, const struct iser_tm
     const struct iser_task *task = iser_task_find(session, tmf->itt);
 
     if (task && task->state == ISER_TASK_RESPONSE)
-        return TMF_NO_TASK; /* its status is under way */
+        return TMF_NO_TASK; /* its status is being sent */
     if (task) {
         tmf_abort(tmf, session);
         return TMF_DONE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "transfer/iser_link.h"
 
-#define LINK_LENGTH_BEFORE 8192u /* of data segments, until a login has agreed on another */
+#define LINK_LENGTH_BEFORE 8192u /* limit of data segments until the login agrees on another */
 
 void iser_link_init(struct iser_link *link, const struct iser_link_ops *ops,
                     struct event_base *base)

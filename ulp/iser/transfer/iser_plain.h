@@ -10,8 +10,8 @@
 
 #define PLAIN_IN             65536u /* read at once */
 #define PLAIN_IN_BEFORE      9472u  /* the same before the login is over: one PDU */
-#define PLAIN_SLOTS          32u    /* PDUs that leave by one system call */
-#define PLAIN_MESSAGES_SPARE 64u    /* beyond one for each command: then nothing more is read */
+#define PLAIN_SLOTS          32u    /* PDUs sent by one system call */
+#define PLAIN_MESSAGES_SPARE 64u    /* beyond one for each command; then reading stops */
 #define PLAIN_HEADER_MAX     (ISER_BHS + 255u * 4 + 4)
 
 /* A PDU that is being written to the socket. */

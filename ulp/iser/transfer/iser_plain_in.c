@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#define PLAIN_READS 16 /* of one turn: others want theirs */
+#define PLAIN_READS 16 /* in one turn, so that others get theirs */
 
 static size_t plain_header_size(const struct plain *plain, const uint8_t *bhs)
 {
@@ -147,7 +147,7 @@ static bool plain_take_data(struct plain *plain)
 static bool plain_parse(struct plain *plain)
 {
     do {
-        if (plain->fd < 0) /* it has been given away */
+        if (plain->fd < 0) /* the stream has become an RDMA connection */
             return false;
         if (!plain->has_header && !plain_take_header(plain))
             break;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #define RDMA_EVENTS 16u /* taken at once */
-#define RDMA_ROUNDS 16u /* of one run: others want theirs; the library calls again */
+#define RDMA_ROUNDS 16u /* in one run, so that others get their turn; the library calls again */
 
 /* ---------------------------------------------------------------- messages */
 
@@ -123,7 +123,7 @@ static size_t rdma_take_events(struct rdma *rdma)
     return rdma->link.closed || rdma->link.lost ? 0 : count;
 }
 
-/* Handles events and sends what follows from them. Returns the number of events. */
+/* Handles events and sends the resulting output. Returns the number of events. */
 static size_t rdma_turn(struct rdma *rdma)
 {
     size_t count = RDMA_EVENTS, all = 0;

@@ -17,8 +17,8 @@
 /* One receive holds the request being answered, while another takes the next. */
 #define RDMA_LOGIN_RECEIVES 2u
 #define RDMA_LOGIN_SENDS    4u
-#define RDMA_SENDS_SPARE    64u /* beyond the responses of all commands, and of those before them */
-#define RDMA_DEPTH          16u /* RDMA Reads under way, at most */
+#define RDMA_SENDS_SPARE    64u  /* Sends in addition to two responses for each command */
+#define RDMA_DEPTH          16u  /* maximum of outstanding RDMA Reads */
 #define RDMA_REQUESTS       640u /* a Send for each slot, a Write or a Read for each command */
 #define RDMA_RECEIVES       (ISER_LINK_RECEIVES + RDMA_LOGIN_RECEIVES)
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An initiator that has one command open at a time sends the next one as soon as it has the answer.
- * Sleeping and being woken for each takes longer than the command itself, especially on two
- * processors. So the thread polls for a short time whether more has come, like the library's waits:
- * only while no other session or thread needs it, only where sleeps have been short, and it yields
- * the processor each time.
+ * An initiator with one outstanding command sends the next one as soon as it gets the response. A
+ * sleep and a wake-up for each command take longer than the command itself, especially on two
+ * processors. So the thread polls for a short time, like the library's waits: only while no other
+ * session or thread needs it, only where sleeps have been short, and it yields the processor each
+ * time.
  */
 #include "transfer/iser_rdma.h"
 

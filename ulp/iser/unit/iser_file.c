@@ -15,7 +15,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define PAGE 4096u /* what is written at once, and where direct io begins */
+#define PAGE 4096u /* unit of writes, and alignment of direct I/O */
 
 struct file {
     int fd;

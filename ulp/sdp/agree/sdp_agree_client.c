@@ -14,7 +14,7 @@
 #define FIRST_GAP_US 100
 #define LAST_GAP_US  4000
 #define UNKNOWN_US   1000
-#define ANSWERS_MAX  16 /* at a time: anybody may send here */
+#define ANSWERS_MAX  16 /* at a time, because any process may send to this socket */
 /* A call that does not block waits this long for the answer of a server that has promised. */
 #define BEGUN_US 1000000
 
@@ -252,7 +252,8 @@ static bool start_asking(struct sdp_agreement *agreement)
 {
     if (!sdp_agree_alone(agreement) ||
         !sdp_tuple_get(agreement->fd, SDP_CLIENT_END, &agreement->tuple) ||
-        !sdp_agree_may_convert(agreement->tuple.address[SDP_CLIENT_END])) /* may take its time */
+        !sdp_agree_may_convert(
+            agreement->tuple.address[SDP_CLIENT_END])) /* may block for some time */
         return false;
     agreement->first_call_us = sdp_agree_now_us();
     agreement->ask_us = agreement->first_call_us;

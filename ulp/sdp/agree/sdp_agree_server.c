@@ -161,7 +161,7 @@ static enum sdp_agree_verdict first_call(struct sdp_agreement *agreement,
     return wait_for_octets(agreement, -1, wait);
 }
 
-/* The program wants to write, and the client may be about to begin. */
+/* Handles a write of the program while the client may still begin the exchange. */
 static enum sdp_agree_verdict promised_write(struct sdp_agreement *agreement,
                                              struct sdp_agree_wait *wait)
 {

@@ -17,7 +17,7 @@ struct sdp_adapter {
     it_ia_handle_t ia;
     it_pz_handle_t pz;
     it_evd_handle_t over_evd;
-    bool device; /* of rdma-core: without MPA, access to the stream, and fork */
+    bool device; /* a device of rdma-core, which has no MPA, no access to the stream, no fork */
 };
 
 /* Returns the adapter, which the first call opens; NULL with errno set on failure. */

@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #define BATCH  16u
-#define ROUNDS 8u /* of one look: then it is the turn of others */
+#define ROUNDS 8u /* rounds for one connection before others get their turn */
 
 /* ---- The end -------------------------------------------------------------------------------- */
 

@@ -16,11 +16,11 @@
 #define SDP_BUFFERS_MAX       1024u
 #define SDP_RECEIVE_SIZE      65552u /* octets of each */
 #define SDP_SEND_RING         (512u * 1024u)
-#define SDP_HEADS             32u     /* messages that are under way */
+#define SDP_HEADS             32u     /* outstanding messages */
 #define SDP_HEAD_STRIDE       128u    /* holds a Hello */
-#define SDP_ZCOPY_FROM_OCTETS 524288u /* below it two copies cost less than waiting for the peer */
-#define SDP_URGENT_MAX        8u      /* urgent octets that wait to leave */
-#define SDP_ORPHAN_S          60u /* for which a connection that was closed waits for its peer */
+#define SDP_ZCOPY_FROM_OCTETS 524288u /* below it two copies cost less than a wait */
+#define SDP_URGENT_MAX        8u      /* urgent octets not sent yet */
+#define SDP_ORPHAN_S          60u     /* how long a closed connection waits for its peer */
 /* Requests besides messages: RDMA Reads and Writes. */
 #define SDP_RDMA_MAX 8u
 /* One in this many messages is signalled. */

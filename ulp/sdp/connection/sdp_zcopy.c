@@ -8,10 +8,10 @@
 
 #include <errno.h>
 
-#define OFFER_NS    1000000000ll /* without an answer the data are copied */
-#define CANCEL_S    5            /* without an answer the peer is none */
+#define OFFER_NS    1000000000ll /* without an answer within this time the data is copied */
+#define CANCEL_S    5            /* without an answer within this time the connection is reset */
 #define INLINE_MAX  1024u        /* octets in a SrcAvail of combined mode */
-#define PIECE_MAX   (64u << 20)  /* of one exchange */
+#define PIECE_MAX   (64u << 20)  /* octets of one exchange */
 #define BUFFERED    16u          /* sends that are copied after one was refused */
 #define READ_COOKIE ((it_dto_cookie_t)1 << 32)
 #define NS_PER_S    1000000000ll

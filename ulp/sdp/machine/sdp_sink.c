@@ -145,7 +145,7 @@ bool sdp_sink_written(struct sdp_machine *machine, const struct sdp_message *mes
         return false;
     sink->done = message->value;
     sink->state = SDP_OFFER_NONE;
-    machine->due &= ~(unsigned)SDP_DUE_SINK_CANCEL; /* it may still wait for a credit */
+    machine->due &= ~(unsigned)SDP_DUE_SINK_CANCEL; /* the cancel may still wait for a credit */
     return true;
 }
 

@@ -56,7 +56,7 @@ bool sdp_source_send_sm(struct sdp_machine *machine, const struct sdp_message *m
     if ((int32_t)(message->mseq_ack - machine->source_mseq) < 0)
         return true;
     if (machine->source.state == SDP_OFFER_CANCELLING)
-        machine->due &= ~(unsigned)SDP_DUE_SRC_CANCEL; /* it may still wait for a credit */
+        machine->due &= ~(unsigned)SDP_DUE_SRC_CANCEL; /* the cancel may still wait for a credit */
     machine->source.state = SDP_OFFER_NONE;
     return true;
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define IPV4_BITS 96 /* of the prefix, ahead of the address */
+#define IPV4_BITS 96 /* length of the prefix ahead of an IPv4 address */
 
 static const uint8_t ipv4_in_ipv6[12] = {[10] = 0xff, [11] = 0xff};
 

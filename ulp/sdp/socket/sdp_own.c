@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #define ABOVE_MAX  65536 /* numbers above the program's limit */
-#define SHARE      32    /* of a limit that cannot be raised: this part is ours */
+#define SHARE      32    /* if the limit cannot be raised, one part in so many is reserved */
 #define PER_SOCKET 2     /* descriptors besides the program's own */
-#define AT_FIRST   12    /* those of the IA, which the first connection opens */
+#define AT_FIRST   12    /* descriptors of the IA, which the first connection opens */
 
 static struct rlimit seen; /* the limit that the program sees */
 static struct rlimit ours; /* the kernel's limit */

@@ -107,7 +107,8 @@ static void connect_find_route(struct verbs_conn *conn)
 static void connect_agree(struct verbs_conn *conn, const void *private_data, size_t length)
 {
     if (!verbs_qp_connect(conn)) {
-        (void)verbs_sigpipe_reject(conn->id, NULL, 0); /* without it the peer would wait in vain */
+        (void)verbs_sigpipe_reject(conn->id, NULL,
+                                   0); /* otherwise the peer would wait until its timeout */
         verbs_conn_fail(conn, IT_CN_REJ_RESOURCES);
     } else if (rdma_establish(conn->id) != 0) {
         verbs_conn_fail(conn, verbs_reason_of_errno(errno));

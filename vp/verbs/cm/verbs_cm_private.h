@@ -87,13 +87,13 @@ struct verbs_conn {
     int status;                              /* of rdma_cm's last event, for the log */
     pthread_t destroyer;                     /* in rdma_destroy_id */
     struct vp_task *gone;                    /* runs when it has returned */
-    void (*buried)(struct verbs_conn *conn); /* called then; the id is destroyed */
+    void (*buried)(struct verbs_conn *conn); /* called then, when the id is destroyed */
     bool calling;                            /* in DYING: the destroyer must join the caller */
     /* In DYING; guarded by verbs_cm.lock. */
     struct verbs_conn *dying_next;
     const struct verbs_ep *held; /* the EP whose QP the id still uses */
     const struct ibv_qp *used;   /* that QP */
-    struct ibv_qp *left;         /* to destroy, since the EP has given it up; NULL: the EP's */
+    struct ibv_qp *left;         /* a QP that the EP has given up, to destroy; NULL: none */
 };
 
 struct verbs_listener {

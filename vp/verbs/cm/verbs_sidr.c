@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SIDR_LIFE_NS UINT64_C(120000000000) /* of a question: the peer has given up long before */
+#define SIDR_LIFE_NS UINT64_C(120000000000) /* of a request; the peer gives up long before */
 #define SIDR_DATA    136u
 #define SIDR_MAGIC   VERBS_SIDR_REPLY
 #define SIDR_STATUS  128u

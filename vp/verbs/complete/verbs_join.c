@@ -183,7 +183,7 @@ static struct verbs_cq *source_add_cq(struct verbs_ep *ep, enum vp_queue queue,
     verbs_host->source_lock(ep->ual, queue);
     cq->next = source->cqs;
     source->cqs = cq;
-    verbs_source_arm(source, false); /* whichever consumer needs it has armed the other CQs */
+    verbs_source_arm(source, false); /* the other CQs are armed if a consumer needs it */
     verbs_host->source_unlock(ep->ual, queue);
     return cq;
 }

@@ -93,7 +93,10 @@ static it_conn_reject_code_t convert_code(const struct verbs_convert *convert)
     return codes[agree->reason];
 }
 
-/* Changes the state first, as every end does. Returns false if another end came first. */
+/*
+ * Ends the conversion. Changes the EP's state first, so that only one end takes effect. Returns
+ * false if another end came first.
+ */
 static bool convert_end(struct verbs_convert *convert, enum ual_ep_step step)
 {
     bool stepped = verbs_ep_step(convert->ep, step);

@@ -138,7 +138,7 @@ it_status_t verbs_convert(struct ual_ep *ual, const struct vp_convert *convert)
     struct convert_call call = {.ep = ual, .convert = convert};
 
     if (convert->no_request_reply)
-        return IT_ERR_INVALID_FLAGS; /* without startup frames there is no agreement */
+        return IT_ERR_INVALID_FLAGS; /* a conversion needs startup frames */
     if (convert->private_length > AGREE_PRIVATE_MAX)
         return IT_ERR_INVALID_PDATA_LENGTH;
     return verbs_run(verbs_host->ia_of(ual), convert_begin, &call);

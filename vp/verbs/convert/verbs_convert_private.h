@@ -11,7 +11,7 @@
 #include "vp/verbs/convert/verbs_stream.h"
 
 struct verbs_convert {
-    const struct verbs_cm_target *target; /* first: the listener's context is the conversion */
+    const struct verbs_cm_target *target; /* must be first: the listener's context points to it */
     struct base_link link;                /* in .ia.cm.conversions */
     struct verbs_ia *ia;
     struct verbs_ep *ep; /* NULL: only the stream is left, to be drained */

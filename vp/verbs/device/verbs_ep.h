@@ -26,7 +26,7 @@ struct verbs_queue;
 #define VERBS_EVENT_SHIFT  8
 #define VERBS_QUIET        (UINT32_C(1) << 16) /* a success has no event */
 #define VERBS_LINKED       (UINT32_C(1) << 17) /* a note lies in verbs_queue.links */
-#define VERBS_REFUSED      (UINT32_C(1) << 18) /* by us: ends the connection in its turn */
+#define VERBS_REFUSED      (UINT32_C(1) << 18) /* by the provider: ends the connection */
 #define VERBS_DONE         (UINT32_C(1) << 19) /* with .reads_overtaken, by the lock of the EVD */
 #define VERBS_RECEIVE      (UINT32_C(1) << 20)
 #define VERBS_DATAGRAM     (UINT32_C(1) << 21) /* a receive of an EP of datagrams */
@@ -89,7 +89,7 @@ struct verbs_queue {
     uint64_t pass;
     uintptr_t region;
     uint64_t region_inline; /* longest segment of it that is sent inline */
-    uint64_t inline_end;    /* such a segment that begins below this offset lies in the LMR */
+    uint64_t inline_end;    /* an inline segment that begins below this lies in the LMR */
     uint64_t inline_max;    /* longest segment that is sent inline */
     uint64_t payload_max;   /* of a request: max_dto_payload_size */
     struct ibv_qp *qp;      /* the QP of .ep; its functions are in .post */

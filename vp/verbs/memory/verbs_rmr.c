@@ -246,7 +246,7 @@ static int narrow_post(struct verbs_ep *ep, struct verbs_slot *slot, struct verb
     if (error == 0)
         mw->rkey = key; /* the key that the next post uses */
     else if (closes && bad == &open)
-        rmr->is_unsure = true; /* it has been closed, and stays so */
+        rmr->is_unsure = true; /* the close was posted, but the new link was not */
     return error;
 }
 
