@@ -2796,7 +2796,7 @@ it_status_t it_rmr_query(it_rmr_handle_t rmr_handle, it_rmr_param_mask_t mask,
 
 /**
  * Destroys a window; an open window is closed. On return its key is invalid and no byte moves
- * through it. A link of the window that is posted and has not run fails.
+ * through it. A posted link of the window that has not been executed fails.
  *
  * @param rmr_handle  the window
  *

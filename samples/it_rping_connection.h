@@ -43,7 +43,7 @@ bool connection_disconnect(struct connection *connection);
 /* Waits for a message. Its contents are valid only with CONNECTION_MESSAGE. */
 enum connection_news connection_receive(struct connection *connection, struct rping_buffer *said);
 
-/* Sends a message; on return it is under way. */
+/* Sends a message; it may still be in transmission on return. */
 bool connection_send(struct connection *connection, const struct rping_buffer *said);
 
 /* Reads the peer's buffer to the beginning of the region. */

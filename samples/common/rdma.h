@@ -60,7 +60,8 @@ bool rdma_disconnect(struct rdma *rdma);
 bool rdma_wait_disconnected(struct rdma *rdma);
 
 /*
- * Sends a message; on return it is under way. No RDMA Write or Read of this side may be under way.
+ * Sends a message; it may still be in transmission on return. No RDMA Write or Read of this side
+ * may be under way.
  */
 bool rdma_send(struct rdma *rdma, const struct message *message);
 

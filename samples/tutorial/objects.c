@@ -61,7 +61,7 @@ void rdma_open(struct rdma *rdma)
 
 void rdma_close(struct rdma *rdma)
 {
-    check(it_ia_free(rdma->ia), "it_ia_free"); /* with all that was made in it */
+    check(it_ia_free(rdma->ia), "it_ia_free"); /* also frees all objects made in it */
     free(rdma->memory);
 }
 

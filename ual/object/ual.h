@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The objects behind the handles. Each ends with the provider's private area, whose size the
+ * The objects of handles. Each ends with the provider's private area, whose size the
  * provider gives and which is allocated with the object. A child holds its parents:
  * base_object.children of a PZ counts its EPs, LMRs and so on; that of an EVD counts the objects
  * that feed it.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The life of the objects behind handles: memory, place in the IA's lists, validity of the handle.
+ * The life of the objects of handles: memory, place in the IA's lists, validity of the handle.
  * A create call takes ual_object_new, fills the object in, calls the provider and ends with
  * ual_object_start. A free call claims the object and ends in one of the ual_*_destroy functions,
  * which it_ia_free uses too.

@@ -194,7 +194,7 @@ typedef struct exs_xferfile {
 /* The message of exs_sendmsg and exs_recvmsg. It belongs to the library until the event. */
 typedef struct exs_msghdr {
     void *exs_msg_name;        /* out: the peer's address; ignored by exs_sendmsg */
-    socklen_t exs_msg_namelen; /* size of the room; out: of the address */
+    socklen_t exs_msg_namelen; /* size of the buffer; out: of the address */
     exs_iovec_t *exs_msg_iov;
     size_t exs_msg_iovlen;     /* elements, at most 1024 */
     void *exs_msg_control;     /* unused: there is no control data */

@@ -99,7 +99,7 @@ static void release_port(struct exs_socket *exs)
 
 /* ---- Connecting ----------------------------------------------------------------------------- */
 
-/* The data of an attempt, which is made without the lock. */
+/* The data of an attempt to connect; the attempt runs without the lock. */
 struct attempt {
     it_path_t path;
     it_conn_qual_t qual;

@@ -168,7 +168,7 @@ struct iser_session *iser_session_new(struct iser_service *service, struct iser_
         session->next->previous = &session->next;
     service->sessions = session;
     session_bind(session, link);
-    /* Neither call fails: valid arguments, and a timer that needs little memory. */
+    /* Neither call fails: the arguments are valid, and a timer needs little memory. */
     (void)event_assign(&session->idle, service->base, -1, EV_PERSIST, session_idle, session);
     (void)event_add(&session->idle, &service->silence);
     return session;

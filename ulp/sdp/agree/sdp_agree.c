@@ -208,7 +208,7 @@ enum sdp_agree_verdict sdp_agree_settle(struct sdp_agreement *agreement, enum sd
 }
 
 /*
- * Returns true if every query and promise is settled; otherwise *wait says what to wait for.
+ * Returns true if every query and promise is settled; otherwise *wait has the events to wait for.
  */
 static bool settled(struct sdp_agreement *agreement, struct sdp_agree_wait *wait)
 {

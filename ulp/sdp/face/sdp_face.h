@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel descriptor behind a program's number once its connection is SDP. To poll, select,
+ * The kernel descriptor at a program's number once its connection is SDP. To poll, select,
  * epoll and O_ASYNC it shows what the socket would show. It is one end of a pair of AF_UNIX
  * datagram sockets; this library has the other end, the hand. A call that escapes the hooks finds
  * an end of file (or EAGAIN) when it reads and EPIPE when it writes: no octet of the program is
