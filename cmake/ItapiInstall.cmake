@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # cmake --install: library, public headers, those for providers, itapi.pc, itapi-2.1.pc, the package with
 # itapi::itapi, itapi::itapi-2.1, itapi::itapi-static and itapi::provider, it_info, it_trace, it_perf, README,
-# documentation, samples (a commented configuration file, too).
+# documentation, samples, the crate for Rust (a commented configuration file, too).
 
 include(CMakePackageConfigHelpers)
 
@@ -17,6 +17,7 @@ install(FILES
     include/it_api.h
     include/it_api_cxx.h
     include/it_api_os_specific.h
+    include/itapi.hpp
     include/itx_api.h
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(FILES base/base_entries.h base/base_list.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/itapi/provider/base")
@@ -61,7 +62,9 @@ install(DIRECTORY docs samples DESTINATION "${CMAKE_INSTALL_DOCDIR}"
     PATTERN CMakeLists.txt EXCLUDE
     PATTERN docs/man EXCLUDE
     PATTERN docs/site EXCLUDE
+    PATTERN "step6.bash" EXCLUDE
     PATTERN "test_*.sh" EXCLUDE)
+install(DIRECTORY bindings/rust DESTINATION "${CMAKE_INSTALL_DATADIR}/itapi")
 install(FILES bench/README.md DESTINATION "${CMAKE_INSTALL_DOCDIR}/bench")
 install(FILES vp/uiwarp/README.md DESTINATION "${CMAKE_INSTALL_DOCDIR}/vp/uiwarp")
 install(FILES ulp/sdp/agree/README.md DESTINATION "${CMAKE_INSTALL_DOCDIR}/ulp/sdp/agree")

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-_Noreturn void fail(const char *what, const char *why)
+void fail(const char *what, const char *why)
 {
     fprintf(stderr, "%s: %s\n", what, why);
     exit(1);
@@ -31,7 +31,7 @@ int listen_on(const char *port)
     return listener;
 }
 
-static int connect_to(const char *host, const char *port)
+int connect_to(const char *host, const char *port)
 {
     struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
     struct addrinfo *found;

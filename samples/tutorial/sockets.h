@@ -5,13 +5,19 @@
 
 #include <stdbool.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define LINE_SIZE 256 /* octets of a line, its end included */
 
 /* Prints what went wrong and ends the program. */
-_Noreturn void fail(const char *what, const char *why);
+__attribute__((noreturn)) void fail(const char *what, const char *why);
 
 /* Returns a listening socket; prints its port, since "0" is any free one. */
 int listen_on(const char *port);
+
+int connect_to(const char *host, const char *port);
 
 /*
  * Reads one line, without its end, and no octet beyond it, since what follows may not be text.
@@ -25,5 +31,9 @@ void write_line(int tcp, const char *line);
  * stepN client HOST PORT TEXT...   asks for an echo of each text
  */
 int run(int argc, char **argv, void (*serve)(int tcp), void (*ask)(int tcp, char **texts));
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
