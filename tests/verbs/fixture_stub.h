@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The IA of each test of a file. Test(suite, name, .init = stub_pair, .fini = stub_close), or
- * stub_open for one without endpoints; a test with a shape of its own opens it by itself.
+ * Gives each test of a file an IA. Test(suite, name, .init = stub_pair, .fini = stub_close), or
+ * stub_open for an IA without endpoints. A test that needs another shape opens the IA itself.
  */
 #ifndef ITAPI_TESTS_VERBS_FIXTURE_STUB_H
 #define ITAPI_TESTS_VERBS_FIXTURE_STUB_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Connection management in place of rdma_cm: the two ends are joined by a function call. */
+/* Replaces the connection management of rdma_cm: a function call connects the two ends. */
 #include "ual/object/ual_provider.h"
 #include "vp/verbs/device/verbs_ep.h"
 #include "vp/verbs/cm/verbs_cm_private.h"
@@ -19,7 +19,8 @@ void stub_start(void)
 {
     memset(&stub, 0, sizeof(stub));
     atomic_store(&stub_failed, 0);
-    (void)vp_register(VP_ENTRY(&ual_host, "")); /* false: an earlier test of this process did */
+    (void)vp_register(VP_ENTRY(
+        &ual_host, "")); /* returns false if an earlier test of this process registered it */
 }
 
 unsigned stub_failures(void)
@@ -91,7 +92,7 @@ static void stub_nothing(void *argument)
     (void)argument;
 }
 
-/* As the real one: the IA's thread may be about to report on the EP. */
+/* Waits for the IA's thread like the real function: the thread may be about to report on the EP. */
 void verbs_cm_ep_end(struct verbs_ep *ep)
 {
     verbs_host->ia_call(ep->ia->ual, stub_nothing, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The stub device as such: listed, opened, asked for its attributes; its asynchronous events. */
+/* The stub device itself: it is listed, opened and queried, and raises asynchronous events. */
 #include "verbs/stub_private.h"
 
 #include <errno.h>
@@ -119,7 +119,7 @@ ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *
 
 /* ---------------------------------------------------------------- asynchronous events */
 
-/* Those of siw are read in the kernel's form. */
+/* Writes the event in the kernel's form, which the provider reads for siw. */
 void stub_write_async(const struct ibv_async_event *event)
 {
     struct ib_uverbs_async_event_desc raw = {.element = (uintptr_t)event->element.qp,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The functions of libibverbs that the provider calls. */
+/* Implements the functions of libibverbs that the provider calls. */
 #include "verbs/stub_private.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define STUB_QUEUE    4096u /* entries of everything */
+#define STUB_QUEUE    4096u /* entries of each queue */
 #define STUB_SEGMENTS 32
 
 struct stub_cq {
@@ -27,7 +27,7 @@ struct stub_work {
     uint64_t wr_id;
     enum ibv_wr_opcode opcode;
     unsigned flags;
-    uint32_t key; /* of the peer, or to be invalidated */
+    uint32_t key; /* the peer's key, or the key to invalidate */
     uint64_t remote;
     struct stub_bind bind;
     uint64_t operand, compare;
@@ -51,7 +51,7 @@ struct stub_qp {
     struct ibv_qp qp;
     struct stub_qp *peer;
     struct stub_queue sq, own_rq;
-    struct stub_queue *rq; /* its own, or that of an S-RQ */
+    struct stub_queue *rq; /* its own RQ, or that of an S-RQ */
     bool held;
     enum ibv_wc_status failure;
 };
@@ -90,7 +90,7 @@ static void stub_complete(struct ibv_cq *ibv_cq, const struct ibv_wc *wc)
     struct stub_cq *cq = (struct stub_cq *)ibv_cq;
 
     if (cq->tail - cq->head >= cq->size)
-        abort(); /* the provider promises that this cannot be */
+        abort(); /* the provider promises that this cannot happen */
     cq->ring[cq->tail++ % cq->size] = *wc;
     if (cq->armed && (!cq->failures_only || wc->status != IBV_WC_SUCCESS)) {
         cq->armed = false;
@@ -139,7 +139,7 @@ static int stub_req_notify_cq(struct ibv_cq *ibv_cq, int solicited_only)
     stub_arm_count++;
     atomic_fetch_add(&stub_all_arm_count, 1);
     pthread_mutex_lock(&stub_lock);
-    /* siw goes by the last call, others by what was asked for most. */
+    /* siw obeys the last call. Other devices obey the call that asks for more. */
     cq->failures_only = solicited_only && (stub.like_siw || !cq->armed || cq->failures_only);
     cq->armed = true;
     pthread_mutex_unlock(&stub_lock);
@@ -311,7 +311,7 @@ static void stub_set_error(struct stub_qp *qp)
 
 static void stub_run(struct stub_qp *qp)
 {
-    struct ibv_wc late[16]; /* as siw: of Reads, which others overtake */
+    struct ibv_wc late[16]; /* completions of Reads, which others overtake as on siw */
     unsigned late_count = 0;
 
     while (qp->qp.state == IBV_QPS_RTS && !qp->held && qp->sq.head != qp->sq.tail) {
@@ -339,7 +339,7 @@ static void stub_run(struct stub_qp *qp)
 static void stub_take_segments(struct stub_work *work, const struct ibv_sge *sges, int count)
 {
     work->count = count;
-    if (count > 0) /* the marker has none */
+    if (count > 0) /* the marker has no segments */
         memcpy(work->sges, sges, (size_t)count * sizeof(*sges));
 }
 
@@ -367,7 +367,7 @@ static void stub_take_request(struct stub_work *work, const struct ibv_send_wr *
     }
 }
 
-/* NULL: none of these requests is. */
+/* Returns the first of these requests that is refused, or NULL. */
 static struct ibv_send_wr *stub_refused(struct ibv_send_wr *wr)
 {
     while (wr && (!stub.refuse_bind || wr->opcode != IBV_WR_BIND_MW))
@@ -395,7 +395,7 @@ static int stub_post_send(struct ibv_qp *ibv_qp, struct ibv_send_wr *wr, struct 
     pthread_mutex_lock(&stub_lock);
     if (ibv_qp->state == IBV_QPS_ERR && stub.like_siw) {
         pthread_mutex_unlock(&stub_lock);
-        return 0; /* and is never heard of again */
+        return 0; /* such a request never completes */
     }
     for (; wr != refused; wr = wr->next)
         stub_take_request(&qp->sq.work[qp->sq.tail++ % STUB_QUEUE], wr);
@@ -406,7 +406,7 @@ static int stub_post_send(struct ibv_qp *ibv_qp, struct ibv_send_wr *wr, struct 
     return refused ? stub.refuse_bind : 0;
 }
 
-/* Of type 1: the key is chosen here. */
+/* Binds a type 1 window: the device chooses the key. */
 static int stub_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind)
 {
     uint32_t key = ibv_inc_rkey(mw->rkey);
@@ -433,7 +433,7 @@ static int stub_post_recv(struct ibv_qp *ibv_qp, struct ibv_recv_wr *wr, struct 
     if (stub.like_siw && wr->num_sge == 0)
         return EINVAL;
     pthread_mutex_lock(&stub_lock);
-    /* As rxe: nobody looks at it any more when the QP has failed. */
+    /* As on rxe, nothing processes the request if the QP has failed. */
     if (ibv_qp->state != IBV_QPS_ERR) {
         work = &qp->own_rq.work[qp->own_rq.tail++ % STUB_QUEUE];
         work->wr_id = wr->wr_id;
@@ -515,7 +515,7 @@ struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
         abort();
     channel->context = context;
     channel->fd = ends[0];
-    channel->refcnt = ends[1]; /* ours: the end that is written */
+    channel->refcnt = ends[1]; /* this end is written */
     return channel;
 }
 

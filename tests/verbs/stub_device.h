@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A device in place of libibverbs, for tests of the verbs provider without any: QPs of one process
- * that reach each other, at once. Connections are made by stub_connect instead of rdma_cm.
+ * A device that replaces libibverbs, so that tests of the verbs provider need no real one. QPs of
+ * one process reach each other at once. stub_connect makes connections in place of rdma_cm.
  */
 #ifndef ITAPI_TESTS_VERBS_STUB_DEVICE_H
 #define ITAPI_TESTS_VERBS_STUB_DEVICE_H
@@ -16,49 +16,51 @@
 #define STUB_NAME "stub0"
 #define STUB_NODE "uverbs0"
 
-/* How the device behaves; set before the IA is opened. */
+/* How the device behaves. Set before the IA is opened. */
 struct stub_settings {
-    bool like_siw;       /* vendor of siw: what is posted on a failed QP never completes */
-    bool like_iwarp;     /* another device of iWARP */
-    bool on_ethernet;    /* the ports are: RoCE, if it is no iWARP */
+    bool like_siw;       /* has siw's vendor ID; posts on a failed QP never complete */
+    bool like_iwarp;     /* another iWARP device */
+    bool on_ethernet;    /* the ports are Ethernet ports: RoCE, if the device is not iWARP */
     uint8_t ports;       /* 0: 1 */
-    bool lazy_flush;     /* a failed QP completes what it has when stub_flush is called */
-    bool tells_late;     /* of a QP that has failed: not before it is in ERROR */
-    bool checks_keys;    /* of the memory here, as a device does */
-    bool has_windows;    /* of both types; and it checks the keys of peers */
+    bool lazy_flush;     /* a failed QP flushes its requests when stub_flush is called */
+    bool tells_late;     /* reports a failed QP only when it is in ERROR */
+    bool checks_keys;    /* checks keys of local memory, as devices do */
+    bool has_windows;    /* has windows of both types, and checks the keys of peers */
     bool refuse_window;  /* ibv_alloc_mw fails with ENOMEM */
-    int refuse_bind;     /* posting that a window be opened fails so; 0: it does not */
-    bool takes_half;     /* then what is posted in front of it is executed */
+    int refuse_bind;     /* errno of posting a bind; 0: it succeeds */
+    bool takes_half;     /* on such an error, requests posted before the bind are executed */
     int max_cqe;         /* 0: many */
-    int refuse_qps;      /* so many ibv_create_qp fail with ENOMEM */
+    int refuse_qps;      /* this many ibv_create_qp fail with ENOMEM */
     bool refuse_memory;  /* ibv_reg_mr fails with ENOMEM */
-    bool no_device;      /* the list is empty */
-    bool has_node;       /* the device says which file below /dev it is */
-    bool raises_sigpipe; /* posting a request does, in its thread, as siw where the peer is gone */
-    bool blocks_sigpipe; /* so did that thread */
-    int open_error;      /* ibv_open_device fails so; 0: it does not */
+    bool no_device;      /* the list of devices is empty */
+    bool has_node;       /* the device names its file below /dev */
+    bool raises_sigpipe; /* posting raises SIGPIPE in its thread, as siw does without a peer */
+    bool blocks_sigpipe; /* set by the stub: the thread had SIGPIPE blocked */
+    int open_error;      /* errno of ibv_open_device; 0: it succeeds */
 };
 
 extern struct stub_settings stub;
 
-/* Back to the defaults, with the provider registered. */
+/* Resets the settings and registers the provider. */
 void stub_start(void);
 
-/* While held, requests are queued and not executed. Releasing executes them in order. */
+/*
+ * While the QP is held, requests are queued and not executed. Releasing it executes them in order.
+ */
 void stub_hold(struct ibv_qp *qp, bool hold);
-/* Does what .lazy_flush has put off. */
+/* Flushes what .lazy_flush has deferred. */
 void stub_flush(struct ibv_qp *qp);
-/* The next request fails like this. */
+/* Makes the next request fail with this status. */
 void stub_fail_next(struct ibv_qp *qp, enum ibv_wc_status status);
-/* Objects that exist: 0 when all is given back. */
+/* Returns the number of objects, which is 0 when all were destroyed. */
 size_t stub_objects(void);
-/* Times that somebody has looked for completions. */
+/* Returns how often completions were polled. */
 unsigned stub_looks(void);
-/* Times that this thread has asked for a notification of a CQ. */
+/* Returns how often this thread has requested a notification of a CQ. */
 unsigned stub_arms(void);
-/* And any thread. */
+/* Returns how often any thread has. */
 unsigned stub_all_arms(void);
-/* An asynchronous event of the device. */
+/* Raises an asynchronous event of the device. */
 void stub_raise(enum ibv_event_type type, struct ibv_qp *qp, int port);
 
 /* ---- Instead of connection management (stub_cm.c) */
@@ -66,11 +68,11 @@ void stub_raise(enum ibv_event_type type, struct ibv_qp *qp, int port);
 struct ibv_qp *stub_qp(it_ep_handle_t ep);
 void stub_join(struct ibv_qp *a, struct ibv_qp *b);
 void stub_connect(it_ep_handle_t a, it_ep_handle_t b);
-/* The connection of that side is over: as when the peer has disconnected. */
+/* Ends the connection of that side, as when the peer has disconnected. */
 void stub_disconnected(it_ep_handle_t ep);
-/* The same, and connection management reports it. */
+/* Does the same, and connection management reports it. */
 void stub_disconnect(it_ep_handle_t ep);
-/* Calls of verbs_cm_ep_failed since the start. */
+/* Returns the number of calls of verbs_cm_ep_failed since the start. */
 unsigned stub_failures(void);
 
 #endif

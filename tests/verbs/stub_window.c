@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory windows of the stub device, as rxe has them: a request names the key that the window has
- * had when it was posted, and fails where it has another one by then.
+ * Memory windows of the stub device, as on rxe: a request names the key that the window had when it
+ * was posted. It fails if the window has another key when it runs.
  */
 #include "verbs/stub_private.h"
 
@@ -9,11 +9,11 @@
 #include <pthread.h>
 
 struct stub_mw {
-    struct ibv_mw mw; /* first; .rkey is the library's */
+    struct ibv_mw mw; /* must be first; the library changes .rkey */
     struct stub_mw *next;
-    uint32_t key;                 /* what the device goes by */
+    uint32_t key;                 /* the key that the device uses */
     struct ibv_mw_bind_info info; /* .length 0: closed */
-    const struct ibv_qp *qp;      /* of type 2, open */
+    const struct ibv_qp *qp;      /* type 2: the QP on which it is open */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -52,7 +52,7 @@ int stub_dealloc_mw(struct ibv_mw *mw)
     return stub_delete(mw);
 }
 
-/* With the lock. */
+/* Called with the lock held. */
 static struct stub_mw *window_find(uint32_t key)
 {
     struct stub_mw *own;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What itx_provider_query says of devices: each reason, and the counters of an EP. */
+/* itx_provider_query: each reason that it reports for a device, and the counters of an EP. */
 #include "verbs/stub_node.h"
 
 #include "vp/verbs/device/verbs_check.h"
@@ -115,8 +115,7 @@ Test(verbs_check, no_permission)
     make("rdma_cm");
     make(STUB_NODE);
     forbid(STUB_NODE);
-    if (geteuid() ==
-        0) { /* may do all: becomes somebody else, who must own the folder to clean up */
+    if (geteuid() == 0) { /* root may do all; another user must own the folder to clean up */
         CHECK(chmod(folder, 0777) == 0);
         CHECK(seteuid(65534) == 0);
     }
@@ -144,7 +143,7 @@ Test(verbs_check, too_little_locked_memory)
     CHECK(getrlimit(RLIMIT_MEMLOCK, &limit) == 0);
     limit.rlim_cur = 65536;
     CHECK(setrlimit(RLIMIT_MEMLOCK, &limit) == 0);
-    expect(ITX_OBSTACLE_NONE, ""); /* it is what the device says that counts */
+    expect(ITX_OBSTACLE_NONE, ""); /* the device's answer counts */
     stub.refuse_memory = true;
     expect(ITX_OBSTACLE_LOCKED_MEMORY, "limit of locked memory is 64 KiB");
 }

@@ -8,17 +8,17 @@ program=${1:?usage: verbs_cost.sh PROGRAM POST}
 command -v valgrind >/dev/null || { echo 'verbs_cost.sh: valgrind is not installed'; exit 77; }
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-# What valgrind cannot read of a compiler's debug information ends it; the names of functions will do.
+# valgrind fails on debug information of some compilers. Function names suffice.
 strip --strip-debug -o "$folder/program" "$program"
 few=20
 many=120
 batch=32
 post=${2:?usage: verbs_cost.sh PROGRAM POST}
-# At most: of one completion.
+# The limit for one completion.
 completion=85
 failed=0
 
-# count ROUNDS ARGUMENT...: lines "INSTRUCTIONS FUNCTION".
+# count ROUNDS ARGUMENT...: prints lines "INSTRUCTIONS FUNCTION".
 count() {
     local rounds=$1 operation=$2
     shift 2
@@ -28,7 +28,7 @@ count() {
         sed -nE 's/^ *([0-9,]+) +[^ ]*:([A-Za-z_0-9.]+)( .*)?$/\1 \2/p' | tr -d ,
 }
 
-# per FUNCTIONS: of the two counts, per operation.
+# per FUNCTIONS: prints the difference of the two counts per operation.
 per() {
     awk -v functions="^($1)" -v operations="$(((many - few) * batch))" '
     $2 ~ functions { sum += FILENAME ~ /many$/ ? $1 : -$1 }

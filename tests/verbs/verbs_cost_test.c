@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What verbs_cost.sh counts the instructions of: rounds of usual posts, and their completions taken
- * in batches or one by one; and rounds of looks that find nothing. verbs_cost_test
- * [write|read|send|look [ROUNDS [OCTETS [one]]]]
+ * The program whose instructions verbs_cost.sh counts: rounds of usual posts whose completions are
+ * taken in batches or one by one, and rounds of polls that find nothing.
+ *
+ * verbs_cost_test [write|read|send|look [ROUNDS [OCTETS [one]]]]
  */
 #include "verbs/stub_node.h"
 
@@ -70,7 +71,7 @@ int main(int argc, char **argv)
 {
     const char *operation = argc > 1 ? argv[1] : "send";
     bool looks = strcmp(operation, "look") == 0;
-    /* With so much room there is one CQ. */
+    /* EVDs of this size share one CQ. */
     const struct stub_shape shape = {.requests = 128, .receives = 128, .events = looks ? 1024 : 0};
     unsigned long rounds = argc > 2 ? strtoul(argv[2], NULL, 10) : 10;
     size_t octets = argc > 3 ? strtoul(argv[3], NULL, 10) : 64;

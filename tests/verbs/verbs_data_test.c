@@ -65,7 +65,7 @@ Test(verbs_data, immediate_values_arrive_where_agreed, .init = stub_pair, .fini 
     CHECK_EQ(16, event.dto_cmpl.transferred_length);
 }
 
-/* Many times the queue's depth, and nobody ever looks at the EVD. */
+/* Posts many times the queue's depth although nobody polls the EVD. */
 Test(verbs_data, quiet_requests_give_their_slots_back)
 {
     const size_t depths[] = {1, 2, 3, 8};
@@ -82,7 +82,7 @@ Test(verbs_data, quiet_requests_give_their_slots_back)
     }
 }
 
-/* Some with an event, which must be dequeued first. */
+/* Some requests have an event, which must be dequeued first. */
 Test(verbs_data, mixed_requests_give_their_slots_back, .fini = stub_close)
 {
     const struct stub_shape shape = {.requests = 8};
@@ -120,7 +120,7 @@ Test(verbs_data, a_slot_is_taken_until_its_event_is_dequeued, .fini = stub_close
     }
 }
 
-/* A device that completes what is behind a Read before the Read: nobody notices. */
+/* The device completes later requests before a Read. The consumer notices nothing. */
 Test(verbs_data, reads_are_not_overtaken, .fini = stub_close)
 {
     const struct stub_shape shape = {.requests = 8};
@@ -142,7 +142,7 @@ Test(verbs_data, reads_are_not_overtaken, .fini = stub_close)
         fx_done_len(n.fx.request_evd, n.a, IT_DTO_RDMA_READ_CMPL_EVENT, 4, 8);
         fx_done_len(n.fx.request_evd, n.a, IT_DTO_RDMA_WRITE_CMPL_EVENT, 5, 8);
         fx_empty(n.fx.request_evd);
-        /* Nothing behind the Read tells that the Write is done. */
+        /* The Read's completion implies the Write's: no later request reports it. */
         fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, 6, FX_QUIET);
         fx_read(n.a, &n.buf, 0, 8, &n.buf, 64, 7, FX_SIGNAL);
         fx_done_len(n.fx.request_evd, n.a, IT_DTO_RDMA_READ_CMPL_EVENT, 7, 8);
@@ -157,7 +157,7 @@ Test(verbs_data, a_small_evd_loses_nothing, .fini = stub_close)
     stub_node_pair(&n, &shape);
     for (unsigned k = 0; k < 16; k++)
         fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, k, FX_SIGNAL);
-    /* The first ones by waiting, which moves up what there is room for. */
+    /* Take the first ones with a wait, which moves as many completions up as there is room for. */
     for (unsigned k = 0; k < 16; k++) {
         it_event_t event = k < 8 ? fx_wait(n.fx.request_evd) : fx_next(n.fx.request_evd);
 
@@ -181,7 +181,7 @@ Test(verbs_data, many_events_are_taken_at_once, .fini = stub_close)
         CHECK_EQ(k, events[k].dto_cmpl.cookie);
 }
 
-/* A device whose CQs are small: the EVD gets several. */
+/* The device's CQs are small, so the EVD gets several. */
 Test(verbs_data, an_evd_outgrows_one_cq, .fini = stub_close)
 {
     const struct stub_shape shape = {.requests = 16, .receives = 16};
@@ -211,7 +211,7 @@ Test(verbs_data, an_evd_outgrows_one_cq, .fini = stub_close)
     fx_empty(n.fx.request_evd);
     for (unsigned i = 0; i < 16; i++)
         CHECK_OK(it_ep_free(eps[i]));
-    /* Their room is free again. */
+    /* The room in the CQs is free again. */
     for (unsigned i = 0; i < 16; i++)
         eps[i] = stub_node_ep(&n, &shape);
 }
@@ -226,14 +226,14 @@ Test(verbs_data, what_the_device_refuses_is_told, .init = stub_open, .fini = stu
     stub.refuse_memory = true;
     CHECK_STATUS(IT_ERR_RESOURCES, it_lmr_create(n.fx.pz, memory, sizeof(memory), IT_PRIV_LOCAL,
                                                  IT_LMR_FLAG_NONE, 0, &lmr, NULL));
-    stub.refuse_qps = 4; /* all sizes of inline data */
+    stub.refuse_qps = 4; /* fails with every size of inline data */
     CHECK_STATUS(IT_ERR_RESOURCES, it_ep_rc_create(n.fx.pz, n.fx.request_evd, n.fx.recv_evd,
                                                    n.fx.conn_evd, IT_EP_NO_FLAG, &attr, &ep));
     CHECK_OK(it_ep_rc_create(n.fx.pz, n.fx.request_evd, n.fx.recv_evd, n.fx.conn_evd, IT_EP_NO_FLAG,
                              &attr, &ep));
 }
 
-/* Nothing has been posted yet that a usual post could compare it with. */
+/* No earlier post exists to which a usual post could be compared. */
 Test(verbs_data, no_lmr_is_refused_from_the_first_post_on, .init = stub_pair, .fini = stub_close)
 {
     it_lmr_triplet_t none = {.length = 8};
@@ -247,7 +247,7 @@ Test(verbs_data, no_lmr_is_refused_from_the_first_post_on, .init = stub_pair, .f
                  it_post_rdma_read(n.a, &none, 1, 1, FX_SIGNAL, fx_addr(&n.buf, 0), n.buf.key));
 }
 
-/* Also what would go with the request itself. */
+/* The limit also holds for data that is sent inline. */
 Test(verbs_data, no_payload_is_longer_than_the_endpoint_allows, .fini = stub_close)
 {
     it_ep_attributes_t attr = fx_ep_attr();
@@ -269,7 +269,7 @@ Test(verbs_data, no_payload_is_longer_than_the_endpoint_allows, .fini = stub_clo
     fx_done(n.fx.request_evd, n.a, IT_DTO_RDMA_WRITE_CMPL_EVENT, 3, IT_DTO_SUCCESS);
 }
 
-/* Events that are queued stay; the others go with the endpoint. */
+/* Queued events stay. Completions that are not queued yet are dropped with the endpoint. */
 Test(verbs_data, an_endpoint_goes_with_completions_under_way, .fini = stub_close)
 {
     const struct stub_shape shape = {.requests = 16, .events = 4};

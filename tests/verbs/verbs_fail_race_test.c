@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The device fails while threads post and poll, each on objects of its own: the tables of endpoints
- * and EVDs are exchanged under their hands, one after the other. A call says either what it did
- * before or that the IA has failed, and on the same object nothing else from then on. A plain
- * program: it runs under ThreadSanitizer too.
+ * The device fails while threads post and poll, each on its own objects. The provider replaces the
+ * call tables of endpoints and EVDs one after the other. Each call either works as before or says
+ * that the IA has failed, and later calls on the same object say that, too. It is a plain program
+ * so that it can run under ThreadSanitizer.
  */
 #include "verbs/stub_node.h"
 
@@ -27,14 +27,14 @@ struct thread {
     pthread_t thread;
 };
 
-/* True: it did what it does. */
+/* Returns true if the call worked. */
 static bool goes_on(it_status_t status, bool *failed)
 {
     if (status == IT_ERR_IA_CATASTROPHE) {
         *failed = true;
         return false;
     }
-    CHECK(!*failed); /* once failed, always */
+    CHECK(!*failed); /* a failure is final */
     CHECK(status == IT_SUCCESS || status == IT_ERR_TOO_MANY_POSTS || status == IT_ERR_QUEUE_EMPTY);
     return status == IT_SUCCESS;
 }
@@ -58,7 +58,7 @@ static void *work(void *argument)
 {
     const struct thread *self = argument;
     struct fx_patience patience = fx_patience_start("the failure");
-    bool failed[2] = {false, false}; /* requests, receives: two endpoints */
+    bool failed[2] = {false, false}; /* of the endpoint for requests and the one for receives */
     bool polls_failed = false;
     it_event_t event;
 
@@ -98,7 +98,8 @@ static void nothing(void *argument)
 }
 
 /*
- * Endpoints whose queues have room, and have been used: only their tables keep them from posting.
+ * These endpoints have been used and their queues have room: only their call tables keep them from
+ * posting.
  */
 static void expect_failed(const struct thread *self)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The end of a connection on the verbs provider: what is flushed, in which order; and the reset. */
+/*
+ * The end of a connection on the verbs provider: which requests are flushed, in which order; and
+ * the reset.
+ */
 #include "verbs/fixture_stub.h"
 
 #include "vp/verbs/device/verbs_ep.h"
@@ -11,7 +14,7 @@ TestSuite(verbs_flush, .init = stub_start);
 enum device {
     PROMPT, /* flushes at once */
     LAZY,   /* later */
-    SIW,    /* at once, and forgets what is posted afterwards */
+    SIW,    /* flushes at once, and forgets later posts */
     DEVICES
 };
 
@@ -28,7 +31,7 @@ static void expect_flushed(it_evd_handle_t evd, it_event_type_t number, unsigned
         fx_done(evd, n.a, number, k, IT_DTO_ERR_FLUSHED);
 }
 
-/* On the device before the end, on the device after it without our knowing, and afterwards. */
+/* Requests are posted before the end, after it but before the library knows, and afterwards. */
 static void flush_on(enum device device)
 {
     behave_as(device);
@@ -38,7 +41,7 @@ static void flush_on(enum device device)
         fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, k, k == 1 ? FX_QUIET : FX_SIGNAL);
         fx_recv(n.a, &n.buf, 0, 8, k);
     }
-    if (device == SIW) { /* the QP has failed, and nobody has told us yet */
+    if (device == SIW) { /* the QP has failed, and the library does not know yet */
         struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
 
         CHECK_EQ(0, ibv_modify_qp(stub_qp(n.a), &attr, IBV_QP_STATE));
@@ -59,7 +62,7 @@ static void flush_on(enum device device)
     }
     expect_flushed(n.fx.request_evd, IT_DTO_RDMA_WRITE_CMPL_EVENT, 0, 8);
     expect_flushed(n.fx.recv_evd, IT_DTO_RC_RECV_CMPL_EVENT, 0, 5);
-    /* One by one from now on. */
+    /* From here on one request at a time is posted. */
     for (unsigned k = 0; k < 40; k++) {
         fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, k, FX_QUIET);
         fx_recv(n.a, &n.buf, 0, 8, k);
@@ -77,7 +80,7 @@ Test(verbs_flush, in_the_order_of_posting)
         flush_on((enum device)device);
 }
 
-/* Requests that were done without an event are not flushed where the device can tell. */
+/* Unsignalled requests that have completed are not flushed if the device can tell. */
 static void quiet_on(enum device device)
 {
     behave_as(device);
@@ -98,7 +101,7 @@ Test(verbs_flush, not_what_was_done_quietly)
     quiet_on(LAZY);
 }
 
-/* What the old connection leaves behind comes before anything of the new one. */
+/* Events of the old connection come before those of the new one. */
 static void reset_on(enum device device, size_t events)
 {
     const struct stub_shape shape = {.events = events};
@@ -126,7 +129,7 @@ static void reset_on(enum device device, size_t events)
     fx_done_len(n.fx.recv_evd, n.a, IT_DTO_RC_RECV_CMPL_EVENT, 2, 8);
     fx_empty(n.fx.request_evd);
     fx_empty(n.fx.recv_evd);
-    /* And a second time. */
+    /* The same again. */
     fx_recv(n.a, &n.buf, 0, 8, 3);
     stub_disconnected(n.a);
     stub_flush(stub_qp(n.a));
@@ -138,7 +141,7 @@ Test(verbs_flush, reset_and_connect_again)
 {
     for (unsigned device = 0; device < DEVICES; device++) {
         reset_on((enum device)device, 64);
-        reset_on((enum device)device, 2); /* most of it waits below the EVD */
+        reset_on((enum device)device, 2); /* most of the completions wait below the EVD */
     }
 }
 
@@ -153,7 +156,7 @@ Test(verbs_flush, a_reset_that_fails_changes_nothing, .init = stub_pair, .fini =
     CHECK_OK(it_ep_reset(n.a));
 }
 
-/* A request that fails ends the connection; those behind it are flushed. */
+/* A failed request ends the connection. Later ones are flushed. */
 Test(verbs_flush, a_failure_ends_the_connection)
 {
     static const struct {
@@ -184,7 +187,7 @@ Test(verbs_flush, a_failure_ends_the_connection)
     }
 }
 
-/* Though nobody looks at the EVD. */
+/* The failure is noticed although nobody polls the EVD. */
 Test(verbs_flush, a_failure_is_noticed, .init = stub_pair, .fini = stub_close)
 {
     for (unsigned k = 0; k < 5; k++)
@@ -197,7 +200,7 @@ Test(verbs_flush, a_failure_is_noticed, .init = stub_pair, .fini = stub_close)
     fx_done(n.fx.request_evd, n.a, IT_DTO_RDMA_WRITE_CMPL_EVENT, 5, IT_DTO_ERR_REMOTE_ACCESS);
 }
 
-/* Receives of a device that refuses those without a segment. */
+/* This device refuses receives without a segment. */
 Test(verbs_flush, an_empty_receive_on_siw, .fini = stub_close)
 {
     behave_as(SIW);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Keys of more than 32 bits: no memory of a device has such a key, and it is not asked. */
+/* Keys of more than 32 bits: no device has such a key, so the provider does not ask the device. */
 #include "verbs/fixture_stub.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
 
 enum wide {
-    WIDE_WRITE, /* the usual ones */
+    WIDE_WRITE, /* the usual operations */
     WIDE_WRITE_LONG,
     WIDE_READ,
     WIDE_WRITE_QUIET, /* the others */
@@ -52,7 +52,7 @@ static it_event_type_t post_wide(enum wide kind, it_rmr_context_t key)
     CHECK_FAIL("no such request");
 }
 
-/* What the device has done before is done; what comes behind is flushed. */
+/* Earlier requests complete, later ones are flushed. */
 static void refused(enum wide kind, bool like_siw, unsigned bit)
 {
     it_event_type_t number;
@@ -62,7 +62,7 @@ static void refused(enum wide kind, bool like_siw, unsigned bit)
     stub_node_pair(&n, &usual);
     memset(n.buf.data, 0x44, NODE_MEMORY / 2);
     memset(n.buf.data + NODE_MEMORY / 2, 0x33, NODE_MEMORY / 2);
-    fx_write(n.a, &n.buf, 0, 1, &n.buf, 1, 1, FX_SIGNAL); /* the same memory is usual from now on */
+    fx_write(n.a, &n.buf, 0, 1, &n.buf, 1, 1, FX_SIGNAL); /* later posts of n.buf are usual */
     fx_write(n.a, &n.buf, 0, 1, &n.buf, 1, 2, FX_SIGNAL);
     number = post_wide(kind, n.buf.key | 1ull << bit);
     fx_write(n.a, &n.buf, 0, 1, &n.buf, 1, 4, FX_SIGNAL);
@@ -85,12 +85,12 @@ Test(verbs_key, of_more_bits_than_the_device_has)
         refused(kind, false, 32);
         refused(kind, false, 63);
         check_context("siw");
-        if (kind != WIDE_FETCH_ADD && kind != WIDE_CMP_SWAP) /* which it has none of */
+        if (kind != WIDE_FETCH_ADD && kind != WIDE_CMP_SWAP) /* siw has no atomics */
             refused(kind, true, 47);
     }
 }
 
-/* As with all other keys, where there is nothing to move. */
+/* Without octets to move the key is not checked, as with other keys. */
 Test(verbs_key, without_length, .fini = stub_close)
 {
     it_lmr_triplet_t segment;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Features that the provider lacks: it says so, returns the documented status, changes nothing. */
+/*
+ * Features that the provider lacks: it announces that, returns the documented status, and changes
+ * nothing.
+ */
 #include "support/it_window.h"
 #include "verbs/fixture_stub.h"
 
@@ -65,7 +68,7 @@ static it_srq_param_t srq_params(it_srq_handle_t srq)
     return params;
 }
 
-/* Nor is the low watermark set that comes with it. */
+/* A low watermark in the same call is not set either. */
 Test(verbs_lacks, srqs_that_change, .fini = stub_close)
 {
     const it_srq_param_mask_t both =
@@ -173,6 +176,6 @@ Test(verbs_lacks, reads_into_rmrs, .init = stub_pair, .fini = stub_close)
     fx_empty(n.fx.request_evd);
     CHECK(fx_is_linked(rmr));
     CHECK(key != 0);
-    fx_write(n.b, &n.buf, 0, 8, &n.buf, 64, 3, FX_SIGNAL); /* the connection lives */
+    fx_write(n.b, &n.buf, 0, 8, &n.buf, 64, 3, FX_SIGNAL); /* the connection still works */
     fx_done(n.fx.request_evd, n.b, IT_DTO_RDMA_WRITE_CMPL_EVENT, 3, IT_DTO_SUCCESS);
 }

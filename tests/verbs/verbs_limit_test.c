@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The limit of locked memory: its text, and an endpoint that the device has no memory for. */
+/* The limit of locked memory: its message, and an endpoint for which the device lacks memory. */
 #include "verbs/stub_node.h"
 
 #include "vp/verbs/device/verbs_ep.h"
@@ -43,7 +43,7 @@ Test(verbs_limit, no_endpoint)
 
     limit_memory(16384);
     stub_node_open(&node, &shape);
-    CHECK_OK(it_ep_free(stub_node_ep(&node, &shape))); /* its CQs stay */
+    CHECK_OK(it_ep_free(stub_node_ep(&node, &shape))); /* the CQs of this endpoint stay */
     before = stub_objects();
     stub.refuse_qps = ALL_QPS;
     attr.max_request_dtos = 16; /* as above */

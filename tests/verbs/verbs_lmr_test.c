@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A queue remembers the LMR of its last usual post: that nothing old is used when the LMR has been
- * freed, modified, or has become another one under the same handle. The device checks its keys.
+ * A queue remembers the LMR of its last usual post. Nothing old may be used after the LMR was
+ * freed, modified, or replaced by another one with the same handle. The device checks the keys.
  */
 #include "support/test_row.h"
 #include "verbs/fixture_stub.h"
@@ -9,7 +9,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-/* The shorter one goes with the request itself. */
+/* The shorter one is sent inline. */
 static const size_t lengths[] = {8, 1000};
 
 #define LENGTHS    (sizeof(lengths) / sizeof(lengths[0]))
@@ -52,7 +52,7 @@ static it_event_type_t event_of(enum post what)
     return events[what];
 }
 
-/* From or to the memory, and nowhere else. */
+/* Moves data from or to this memory, and checks that no other memory changes. */
 static void moves(enum post what, const struct fx_buf *memory, size_t length, uint32_t seed)
 {
     it_lmr_triplet_t segment = fx_seg(memory, 0, length);
@@ -79,7 +79,7 @@ static void receives(const struct fx_buf *memory, size_t length, uint32_t seed)
     CHECK(fx_is_filled(memory->data, length, seed));
 }
 
-/* Another LMR, over other memory, which has the handle of one that has been freed. */
+/* Makes another LMR, on other memory, that gets the handle of a freed one. */
 static struct fx_buf made_under(it_lmr_handle_t handle)
 {
     struct fx_buf others[REUSES_MAX];
@@ -163,7 +163,7 @@ static void modify(const struct fx_buf *memory, it_lmr_param_mask_t mask, it_pz_
     CHECK_OK(it_lmr_modify(memory->lmr, mask, &params));
 }
 
-/* The device knows it by another key afterwards. */
+/* After the change the device knows the memory by another key. */
 static void modified(enum post what, size_t length)
 {
     struct fx_buf memory = fx_buf_make(&n.fx, LONGEST);
@@ -210,7 +210,7 @@ static void expect_protected(enum post what, const struct fx_buf *memory, size_t
     CHECK(fx_is_filled(memory->data, length, 99));
 }
 
-/* Its last octet lies behind the region: refused, also where the post itself reads the data. */
+/* The last octet lies behind the region. The post is refused even if it copies the data itself. */
 static void crossing(enum post what, size_t length)
 {
     struct fx_buf memory = fx_buf_make(&n.fx, LONGEST);
@@ -229,7 +229,7 @@ static void crossing(enum post what, size_t length)
 
 TEST_ROW(verbs_lmr, crosses_the_end_of_its_region, each_way, crossing);
 
-/* Also when its own were posted before, and the memory is the same. */
+/* The LMR is of another zone: it is refused even behind posts of an own LMR on the same memory. */
 static void foreign(enum post what, size_t length)
 {
     struct fx_buf memory = fx_buf_make(&n.fx, LONGEST);
@@ -246,7 +246,7 @@ static void foreign(enum post what, size_t length)
 
 TEST_ROW(verbs_lmr, of_another_zone, each_way, foreign);
 
-/* The handle stays, the zone changes, there and back. */
+/* The handle stays while the LMR moves to another zone and back. */
 static void moved(enum post what, size_t length)
 {
     struct fx_buf memory = fx_buf_make(&n.fx, LONGEST);

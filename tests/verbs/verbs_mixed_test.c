@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* EVDs of several streams on the verbs provider: where the end of a connection stands. */
+/*
+ * EVDs of several streams on the verbs provider: the place of a connection's end among their
+ * events.
+ */
 #include "verbs/stub_node.h"
 
 #include <criterion/criterion.h>
@@ -11,13 +14,13 @@ TestSuite(verbs_mixed, .init = stub_start);
 enum device {
     PROMPT, /* flushes at once */
     LAZY,   /* later */
-    SIW     /* at once, and forgets what is posted afterwards */
+    SIW     /* flushes at once, and forgets later posts */
 };
 
-/* Which of its EVDs are one. */
+/* Which EVDs of the endpoint are the same. */
 enum merge {
     ALL,
-    RECEIVES, /* and connections; requests go elsewhere */
+    RECEIVES, /* and connections; requests use another EVD */
     REQUESTS
 };
 
@@ -61,7 +64,7 @@ static void mixed_post(const struct mixed *mixed)
     }
 }
 
-/* All that the end has flushed, then the end, then nothing. */
+/* Expects all flushed completions, then the end, then nothing. */
 static void mixed_expect_end(const struct mixed *mixed)
 {
     unsigned expected = mixed->merge == ALL ? 2 * POSTS : POSTS;
@@ -84,7 +87,7 @@ static void end_on(enum device device, enum merge merge)
     mixed_post(&mixed);
     stub_disconnect(mixed.n.a);
     if (device == LAZY) {
-        fx_empty(mixed.evd); /* the end waits for them */
+        fx_empty(mixed.evd); /* the end waits for the completions */
         stub_flush(stub_qp(mixed.n.a));
     }
     mixed_expect_end(&mixed);
@@ -100,7 +103,7 @@ Test(verbs_mixed, the_end_comes_behind_all_that_it_flushes)
     }
 }
 
-/* Nobody polls: the waiter is told of the completions, and of the end. */
+/* Nobody polls: the waiter gets the completions and then the end. */
 Test(verbs_mixed, the_end_reaches_a_waiter)
 {
     struct mixed mixed;
@@ -114,7 +117,7 @@ Test(verbs_mixed, the_end_reaches_a_waiter)
     stub_node_close(&mixed.n);
 }
 
-/* A reset does not wait for the device, and loses nothing. */
+/* A reset does not wait for the device and loses nothing. */
 Test(verbs_mixed, reset_reports_the_end_first)
 {
     struct mixed mixed;
@@ -138,7 +141,7 @@ Test(verbs_mixed, an_endpoint_may_be_freed_before_its_end_is_told)
     stub_node_close(&mixed.n);
 }
 
-/* What the device has already done when another event arrives stands before it. */
+/* Requests that the device has completed before another event arrives are reported before it. */
 Test(verbs_mixed, completions_come_before_later_events)
 {
     struct mixed mixed;

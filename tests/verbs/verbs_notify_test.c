@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Waiting, descriptors, callbacks and AEVDs above the completions of a device. */
+/* Waiting, descriptors, callbacks and AEVDs on top of a device's completions. */
 #include "verbs/fixture_stub.h"
 
 #include "vp/verbs/device/verbs_ep.h"
@@ -16,7 +16,7 @@ struct waiter {
     it_evd_handle_t evd;
     _Atomic int id;
     it_event_t event;
-    unsigned arms; /* by the thread */
+    unsigned arms; /* number of arms by the thread */
 };
 
 static void *wait_one(void *argument)
@@ -50,7 +50,10 @@ Test(verbs_notify, a_sleeping_thread_is_woken, .init = stub_pair, .fini = stub_c
     }
 }
 
-/* itx_ia_set_spin: a waiter looks, twice more to arm the device, when it leaves, and at the end. */
+/*
+ * itx_ia_set_spin: a waiter polls once, twice more to arm the device, once when it leaves, and once
+ * at the end.
+ */
 Test(verbs_notify, a_thread_may_be_kept_from_polling, .init = stub_pair, .fini = stub_close)
 {
     struct waiter waiter;
@@ -71,8 +74,8 @@ Test(verbs_notify, a_thread_may_be_kept_from_polling, .init = stub_pair, .fini =
 }
 
 /*
- * A system call on some devices: one before a thread sleeps, and one when it leaves. A late wake-up
- * of the one before may make a thread sleep a second time.
+ * Arming is a system call on some devices. A waiter arms before it sleeps and when it leaves. A
+ * late wake of the previous waiter may make it sleep a second time.
  */
 Test(verbs_notify, a_sleep_arms_the_device_twice, .fini = stub_close)
 {
@@ -96,7 +99,7 @@ Test(verbs_notify, a_sleep_arms_the_device_twice, .fini = stub_close)
     }
 }
 
-/* One of them sleeps on the device's descriptor; when it leaves another takes its place. */
+/* One of the threads sleeps on the device's descriptor. When it leaves, another takes its place. */
 Test(verbs_notify, several_sleeping_threads_are_woken, .init = stub_pair, .fini = stub_close)
 {
     struct waiter waiters[4];
@@ -113,7 +116,10 @@ Test(verbs_notify, several_sleeping_threads_are_woken, .init = stub_pair, .fini 
     CHECK_EQ(15, seen);
 }
 
-/* Flushed without the device: the thread sleeps on a descriptor that says nothing of that. */
+/*
+ * Requests are flushed without the device, so the descriptor on which the thread sleeps stays
+ * silent.
+ */
 Test(verbs_notify, a_sleeping_thread_is_told_of_a_flush, .fini = stub_close)
 {
     struct waiter waiter;
@@ -170,7 +176,7 @@ Test(verbs_notify, a_descriptor_tells, .fini = stub_close)
     }
 }
 
-/* A thread that has waited beside it leaves it as it was. */
+/* A thread that waits on the EVD does not change its descriptor. */
 Test(verbs_notify, a_descriptor_tells_after_a_wait, .fini = stub_close)
 {
     const struct stub_shape shape = {.flags = IT_EVD_CREATE_FD};
@@ -203,7 +209,7 @@ static void wait_called(unsigned want)
     CHECK_EQ(want, atomic_load(&called));
 }
 
-/* Attached before the first endpoint and after it. */
+/* The callback is attached before the first endpoint, and after it. */
 Test(verbs_notify, a_callback_is_called)
 {
     for (unsigned late = 0; late < 2; late++) {
@@ -231,7 +237,7 @@ Test(verbs_notify, a_callback_is_called)
 
 #define ARMED_ROUNDS 20u
 
-/* One CQ for both EVDs' queues. */
+/* Both EVDs share one CQ. */
 static const struct stub_shape armed_shape = {.events = 1024};
 static const struct stub_shape armed_fd_shape = {.events = 1024, .flags = IT_EVD_CREATE_FD};
 
@@ -240,7 +246,7 @@ static void nothing(void *argument)
     (void)argument;
 }
 
-/* The IA's thread has gone round once: it has seen to all that there was. */
+/* Returns the number of arms after the IA's thread has finished all its work. */
 static unsigned arms_settled(void)
 {
     for (unsigned i = 0; i < 2; i++)
@@ -253,7 +259,7 @@ static void write_one(unsigned cookie)
     fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, cookie, FX_SIGNAL);
 }
 
-/* One that is told of, one arm. */
+/* Each report needs one arm. */
 Test(verbs_notify, a_descriptor_arms_the_device_once, .fini = stub_close)
 {
     it_evd_param_t param;
@@ -310,7 +316,7 @@ Test(verbs_notify, an_aevd_arms_the_device_once, .fini = stub_close)
     }
 }
 
-/* Many that come at once need no more of them. */
+/* Many completions at once need no more arms. */
 Test(verbs_notify, a_burst_arms_the_device_once, .fini = stub_close)
 {
     it_evd_param_t param;
@@ -330,8 +336,8 @@ Test(verbs_notify, a_burst_arms_the_device_once, .fini = stub_close)
 }
 
 /*
- * Who polls an EVD that nobody relies on arms nothing, nor does the IA's thread, once it has heard
- * of the first completion: until then it is told of all, not of failures alone.
+ * Polling an EVD that nobody relies on arms nothing. The IA's thread does not arm either after the
+ * first completion: until then it is told of all completions, not of failures only.
  */
 Test(verbs_notify, polling_arms_nothing, .fini = stub_close)
 {
@@ -408,7 +414,7 @@ Test(verbs_notify, a_device_that_is_gone_fails_the_ia, .init = stub_pair, .fini 
                   "the IA to fail");
 }
 
-/* itx_evd_arm: a thread that waits has the events to itself; what it leaves is told afterwards. */
+/* itx_evd_arm: a waiting thread gets all events. The callback gets those that it leaves. */
 Test(verbs_notify, a_callback_is_silent_while_a_thread_waits, .fini = stub_close)
 {
     it_event_t event;

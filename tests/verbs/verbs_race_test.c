@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Threads that post on one endpoint, threads that take completions, and a connection that ends
- * meanwhile: each post has exactly one completion. A plain program: it runs under ThreadSanitizer
- * too.
+ * Threads post on one endpoint and take completions while the connection ends. Each post has
+ * exactly one completion. It is a plain program so that it can run under ThreadSanitizer.
  */
 #include "verbs/stub_node.h"
 
@@ -49,7 +48,7 @@ static void note(const it_event_t *event)
     atomic_fetch_add(&taken, 1);
 }
 
-/* One polls, the other sleeps. */
+/* One thread polls, the other sleeps. */
 static void *take(void *argument)
 {
     bool sleeps = argument != NULL;

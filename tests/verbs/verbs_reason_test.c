@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Codes of attempts that fail: each kind of event of rdma_cm, each status, on each transport. */
+/* Reject codes of failed attempts: each kind of rdma_cm event, each status, on each transport. */
 #include "support/check.h"
 #include "vp/verbs/cm/verbs_cm_private.h"
 
@@ -23,7 +23,7 @@ struct row {
     unsigned on;
     enum rdma_cm_event_type type;
     int status;
-    bool by_consumer; /* PEER_REJECT; the code does not count then */
+    bool by_consumer; /* PEER_REJECT; the code is ignored then */
     it_conn_reject_code_t code;
 };
 
@@ -54,7 +54,7 @@ static const struct row events[] = {
     {IWARPS, RDMA_CM_EVENT_REJECTED, -ETIMEDOUT, false, IT_CN_REJ_OTHER},
 };
 
-/* Of a REJ on InfiniBand, by its number: those that are not here are IT_CN_REJ_OTHER. */
+/* Reasons of an InfiniBand REJ by number. Those not listed are IT_CN_REJ_OTHER. */
 static const struct {
     int reason;
     it_conn_reject_code_t code;
@@ -66,7 +66,7 @@ static const struct {
     {26, IT_CN_REJ_BAD_CONN_PARMS}, {27, IT_CN_REJ_BAD_ORD},    {29, IT_CN_REJ_BAD_CONN_PARMS},
 };
 
-#define REASONS        64 /* there are 33, and what a peer may make up */
+#define REASONS        64 /* 33 are defined; a peer may send others */
 #define REASON_PROGRAM 28
 
 static const struct verbs_cm *cm_of(enum kind kind)
@@ -123,7 +123,7 @@ Test(verbs_reason, rejects_of_infiniband)
     check_done();
 }
 
-/* Calls that fail at once. */
+/* Codes for calls that fail at once. */
 Test(verbs_reason, errors_of_calls)
 {
     static const struct {

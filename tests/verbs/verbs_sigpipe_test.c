@@ -15,7 +15,7 @@ static void open_siw(void)
     stub.raises_sigpipe = true;
 }
 
-/* A usual post, and one that is none. */
+/* Posts a usual request and an unusual one. */
 static void post_both(void)
 {
     fx_recv(n.b, &n.buf, 1024, 128, 10);
@@ -50,7 +50,7 @@ static bool is_default(void)
     return action.sa_handler == SIG_DFL;
 }
 
-/* The default would end this process. */
+/* The default action would end this process. */
 Test(verbs_sigpipe, a_post_leaves_the_process_alone)
 {
     CHECK(signal(SIGPIPE, SIG_DFL) != SIG_ERR);
@@ -65,7 +65,7 @@ Test(verbs_sigpipe, a_post_leaves_the_process_alone)
     CHECK(is_default());
 }
 
-/* Both the mask and a signal that waits are the program's. */
+/* The signal mask and a pending signal belong to the program and stay. */
 Test(verbs_sigpipe, a_signal_of_the_program_stays, .fini = stub_close)
 {
     sigset_t only;
@@ -83,7 +83,7 @@ Test(verbs_sigpipe, a_signal_of_the_program_stays, .fini = stub_close)
     stub.raises_sigpipe = false;
 }
 
-/* There is nothing to keep away from a program that ignores it, and no call is made for that. */
+/* If the program ignores SIGPIPE, no call is made to keep it away. */
 Test(verbs_sigpipe, ignored_signals_cost_nothing, .fini = stub_close)
 {
     CHECK(signal(SIGPIPE, SIG_IGN) != SIG_ERR);

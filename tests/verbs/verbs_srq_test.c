@@ -16,7 +16,7 @@ static it_ep_handle_t srq_ep(it_srq_handle_t srq)
     return fx_srq_ep(&n.fx, srq, &attr);
 }
 
-/* Receivers draw in turn; each event names the one that has got the message. */
+/* The receivers draw in turn. Each event names the endpoint that got the message. */
 Test(verbs_srq, receives_go_to_whoever_needs_one, .init = stub_open, .fini = stub_close)
 {
     it_ep_handle_t from[4], to[4];
@@ -45,7 +45,10 @@ Test(verbs_srq, receives_go_to_whoever_needs_one, .init = stub_open, .fini = stu
     }
 }
 
-/* Freed with a message under way: nobody hears of it, and its receive can be posted again. */
+/*
+ * An endpoint is freed while completions of its messages wait below the EVD. They are dropped, and
+ * the receives can be posted again.
+ */
 Test(verbs_srq, an_endpoint_gives_its_receives_back, .fini = stub_close)
 {
     const struct stub_shape shape = {.events = 1};
@@ -67,7 +70,7 @@ Test(verbs_srq, an_endpoint_gives_its_receives_back, .fini = stub_close)
     fx_empty(n.fx.recv_evd);
 }
 
-/* What has arrived before a reset is told after it. */
+/* Messages that arrived before a reset are reported after it. */
 Test(verbs_srq, messages_outlive_a_reset, .fini = stub_close)
 {
     const struct stub_shape shape = {.events = 1};
@@ -115,7 +118,7 @@ Test(verbs_srq, a_low_watermark_fires_once, .init = stub_open, .fini = stub_clos
     CHECK_EQ(0, param.low_watermark);
     for (unsigned k = 0; k < 5; k++)
         fx_done_len(n.fx.recv_evd, n.b, IT_DTO_RC_RECV_CMPL_EVENT, k, 8);
-    /* Too few already. */
+    /* There are fewer receives than the watermark already. */
     param.low_watermark = 3;
     CHECK_OK(it_srq_modify(srq, IT_SRQ_PARAM_LOW_WATERMARK, &param));
     event = fx_wait(n.fx.aff_evd);
@@ -125,7 +128,7 @@ Test(verbs_srq, a_low_watermark_fires_once, .init = stub_open, .fini = stub_clos
     fx_empty(n.fx.aff_evd);
 }
 
-/* So many endpoints on one S-RQ have no more completions than it has receives. */
+/* All these endpoints on one S-RQ have no more completions than it has receives. */
 Test(verbs_srq, many_endpoints_share_the_room_of_a_cq, .fini = stub_close)
 {
     it_ep_handle_t eps[100];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* RMRs on memory windows: what opens and closes, and what is left when a request for it fails. */
+/* RMRs on memory windows: what opens and closes them, and the state after a failed request. */
 #include "support/it_window.h"
 #include "support/test_row.h"
 #include "verbs/fixture_stub.h"
@@ -18,11 +18,11 @@ static void start(void)
 
 TestSuite(verbs_window, .init = start);
 
-/* Two pairs of endpoints; the windows are opened by the left ones. */
+/* Two pairs of endpoints. The left endpoints open the windows. */
 static struct {
     struct stub_node n; /* n.a, n.b: the first pair */
     it_ep_handle_t left, right;
-    struct fx_buf memory; /* what the windows are on */
+    struct fx_buf memory; /* the memory of the windows */
     struct fx_part part;
     it_rmr_handle_t rmr;
 } bed;
@@ -38,7 +38,7 @@ static void bed_open(it_rmr_type_t type)
     bed.rmr = fx_rmr(bed.n.fx.pz, type);
 }
 
-/* Nothing holds the memory, though the endpoints are there. */
+/* Frees the memory: nothing must hold it although the endpoints exist. */
 static void bed_close(void)
 {
     CHECK_OK(it_rmr_free(bed.rmr));
@@ -73,7 +73,7 @@ static void opens_and_closes(it_rmr_type_t type)
     CHECK(fx_is_linked(bed.rmr));
     CHECK_STATUS(IT_ERR_LMR_BUSY, it_lmr_free(bed.memory.lmr));
     expect_read(bed.n.b, key, IT_DTO_SUCCESS);
-    next = bed_linked(bed.n.a); /* while it is open */
+    next = bed_linked(bed.n.a); /* links while the window is open */
     CHECK(next != key);
     expect_read(bed.n.b, next, IT_DTO_SUCCESS);
     fx_unlinked(bed.n.fx.request_evd, bed.n.a, bed.rmr);
@@ -85,7 +85,7 @@ static void opens_and_closes(it_rmr_type_t type)
 TEST_ROW(verbs_window, a_narrow_one_opens_and_closes, opens_and_closes, IT_RMR_TYPE_NARROW);
 TEST_ROW(verbs_window, a_wide_one_opens_and_closes, opens_and_closes, IT_RMR_TYPE_WIDE);
 
-/* A narrow one serves the connection it was opened on, and another one after it. */
+/* A narrow window serves the connection on which it was opened, and later another one. */
 Test(verbs_window, a_narrow_one_moves, .fini = bed_close)
 {
     it_rmr_context_t key, moved;
@@ -115,7 +115,10 @@ Test(verbs_window, a_wide_one_serves_all_connections, .fini = bed_close)
 
 /* ---- Requests that fail ---------------------------------------------------------------------- */
 
-/* The device refuses to execute it; the connection ends. Over the other one the window works. */
+/*
+ * The device refuses to execute the request, and the connection ends. The window works on the other
+ * connection.
+ */
 static void link_fails(it_rmr_type_t type, bool unlinks)
 {
     it_rmr_context_t lost, key;
@@ -148,7 +151,7 @@ Test(verbs_window, a_wide_link_fails)
     link_fails(IT_RMR_TYPE_WIDE, true);
 }
 
-/* The device flushes the requests: the window has a key that the library does not know. */
+/* The device flushes the requests, so the library does not know the window's key. */
 static void requests_are_flushed(it_rmr_type_t type)
 {
     it_rmr_context_t key;
@@ -185,7 +188,7 @@ static it_rmr_context_t open_what_unlink_fails(it_rmr_type_t type)
     return key;
 }
 
-/* What was open when an unlink failed is closed by the next one, over any connection. */
+/* A failed unlink leaves the window open. The next unlink, over any connection, closes it. */
 static void unlink_fails(it_rmr_type_t type)
 {
     it_rmr_context_t key;
@@ -200,7 +203,7 @@ static void unlink_fails(it_rmr_type_t type)
 TEST_ROW(verbs_window, a_narrow_unlink_fails, unlink_fails, IT_RMR_TYPE_NARROW);
 TEST_ROW(verbs_window, a_wide_unlink_fails, unlink_fails, IT_RMR_TYPE_WIDE);
 
-/* Or by the next link, or with the endpoint. */
+/* The next link closes it, too, and so does freeing the endpoint. */
 static void unlink_fails_before_a_link(it_rmr_type_t type)
 {
     it_rmr_context_t key, next;
@@ -220,7 +223,10 @@ TEST_ROW(verbs_window, a_narrow_unlink_fails_before_a_link, unlink_fails_before_
 TEST_ROW(verbs_window, a_wide_unlink_fails_before_a_link, unlink_fails_before_a_link,
          IT_RMR_TYPE_WIDE);
 
-/* The QP goes with the unlink posted on it: the device keeps a QP with an open window. */
+/*
+ * The unlink goes with the QP on which it was posted. The device does not destroy a QP with an open
+ * window.
+ */
 Test(verbs_window, an_unlink_goes_with_its_qp, .fini = bed_close)
 {
     bed_open(IT_RMR_TYPE_NARROW);
@@ -233,7 +239,7 @@ Test(verbs_window, an_unlink_goes_with_its_qp, .fini = bed_close)
     fx_unlinked(bed.n.fx.request_evd, bed.left, bed.rmr);
 }
 
-/* It is heard of after the window has been exchanged: that says nothing of the new one. */
+/* The failure is reported after the window was replaced. It does not affect the new window. */
 static void failure_is_heard_of_late(it_rmr_type_t type)
 {
     bed_open(type);
@@ -246,7 +252,7 @@ static void failure_is_heard_of_late(it_rmr_type_t type)
     (void)bed_linked(bed.left);
     stub_disconnected(bed.right);
     bed_fails(bed.right, 2, IT_DTO_ERR_FLUSHED);
-    stub.refuse_window = true; /* another one is not needed */
+    stub.refuse_window = true; /* no other window is needed */
     (void)bed_linked(bed.left);
     fx_unlinked(bed.n.fx.request_evd, bed.left, bed.rmr);
     bed_close();
@@ -266,7 +272,7 @@ static it_status_t try_link(it_ep_handle_t ep)
                        IT_PRIV_REMOTE, ep, 6, FX_SIGNAL, &key);
 }
 
-/* The queue of the device is full: nothing has changed, and nothing is held. */
+/* The device's queue is full: nothing changes, and nothing is held. */
 static void device_is_full(it_rmr_type_t type)
 {
     it_rmr_context_t key;
@@ -290,7 +296,9 @@ static void device_is_full(it_rmr_type_t type)
     bed_close();
 }
 
-/* There was room for the request that closes the window, not for the one that opens it again. */
+/*
+ * There was room for the request that closes the window, but not for the one that opens it again.
+ */
 Test(verbs_window, a_narrow_link_finds_room_for_half, .fini = bed_close)
 {
     it_rmr_context_t key;
@@ -313,7 +321,7 @@ Test(verbs_window, a_narrow_link_finds_room_for_half, .fini = bed_close)
 TEST_ROW(verbs_window, a_narrow_link_finds_the_device_full, device_is_full, IT_RMR_TYPE_NARROW);
 TEST_ROW(verbs_window, a_wide_link_finds_the_device_full, device_is_full, IT_RMR_TYPE_WIDE);
 
-/* Another error ends the connection, by a completion like any other. */
+/* Any other error ends the connection with an ordinary completion. */
 static void device_refuses(it_rmr_type_t type)
 {
     it_rmr_context_t key;
@@ -348,7 +356,7 @@ Test(verbs_window, no_window_no_rmr, .fini = bed_close)
     CHECK_EQ(before, stub_objects());
 }
 
-/* A window has to be exchanged, and there is no other: the link is refused, and may be retried. */
+/* The window must be replaced and there is no other one: the link is refused and can be retried. */
 static void no_other_window(it_rmr_type_t type)
 {
     it_rmr_context_t key;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Calls of rdma_cm that fail: the status or event that the consumer gets, and the log. */
+/* Failing calls of rdma_cm: the status or event that the consumer gets, and the log. */
 #include "verbs_cm/cm_kit.h"
 
 #include "vp/verbs/device/verbs_ep.h"
@@ -11,10 +11,10 @@
 
 #define ROWS(all) (sizeof(all) / sizeof((all)[0]))
 
-/* Whatever the manual pages and the kernel have for these calls. */
+/* The errors that manual pages and the kernel define for these calls. */
 static const struct {
     int error;
-    it_conn_reject_code_t code; /* of an attempt that ends by it */
+    it_conn_reject_code_t code; /* code of an attempt that ends with this error */
 } errors[] = {
     {ETIMEDOUT, IT_CN_REJ_TIMEOUT},     {ENETUNREACH, IT_CN_REJ_BAD_PATH},
     {EHOSTUNREACH, IT_CN_REJ_BAD_PATH}, {EADDRNOTAVAIL, IT_CN_REJ_BAD_PATH},
@@ -43,7 +43,7 @@ static void end(struct kit *kit)
     check_context(NULL);
 }
 
-/* Nothing has changed but that something is in the log. */
+/* Checks that nothing has changed and that the log has a line. */
 static void expect_refused(const struct kit *kit)
 {
     EXPECT_EQ(IT_EP_STATE_UNCONNECTED, kit_state(kit));
@@ -87,13 +87,15 @@ Test(cm_call, connect_at_once)
             stub_rdma_fail(at_once[i].call, at_once[i].error, 0, 1);
             EXPECT_STATUS(at_once[i].status, kit_connect(&kit, IT_CONNECT_FLAG_TWO_WAY, 0));
             expect_refused(&kit);
-            kit_reach(&kit, KIT_LIVE); /* and now it goes well */
+            kit_reach(&kit, KIT_LIVE); /* now the attempt succeeds */
             end(&kit);
         }
     check_done();
 }
 
-/* From the stage before the call on; after it, nothing is left of the attempt. */
+/*
+ * The call fails after the attempt has reached the stage before it. Nothing is left of the attempt.
+ */
 static void fails_later(enum kit_kind kind, enum stub_call call, int error,
                         it_conn_reject_code_t code)
 {
@@ -128,7 +130,7 @@ Test(cm_call, connect_later)
     check_done();
 }
 
-/* Each step of the QP: the peer is told by a reject, and need not wait. */
+/* Each step of the QP may fail. The peer gets a reject, so it need not wait. */
 Test(cm_call, steps_of_the_qp)
 {
     for (unsigned step = 0; step < 3; step++) {
@@ -145,7 +147,7 @@ Test(cm_call, steps_of_the_qp)
     check_done();
 }
 
-/* What only tunes the connection does not end it. */
+/* An option that only tunes the connection does not end it. */
 Test(cm_call, an_option)
 {
     it_conn_attributes_t attributes = {.ib = {.local_ack_timeout = 14, .retry_count = 3}};
@@ -166,7 +168,7 @@ Test(cm_call, an_option)
 
 /* ---------------------------------------------------------------- it_ep_accept, it_reject */
 
-/* The request is used up, whatever it was. */
+/* The request is used up, whatever the error was. */
 static void expect_gone(const struct kit *kit)
 {
     EXPECT_STATUS(IT_ERR_INVALID_CN_EST_ID, it_reject(kit->request, NULL, 0));
@@ -203,7 +205,7 @@ Test(cm_call, accept)
     check_done();
 }
 
-/* The first call fills in a path, the second asks for the peer; then the QP moves. */
+/* The first call fills in a path, the second asks for the peer. Then the QP changes state. */
 Test(cm_call, accept_steps_of_the_qp)
 {
     for (unsigned step = 0; step < 5; step++) {
@@ -241,7 +243,7 @@ Test(cm_call, reject)
     check_done();
 }
 
-/* Of an answer the consumer is rid in any case. */
+/* Even if the call fails, the consumer is rid of the answer. */
 Test(cm_call, reject_of_an_answer)
 {
     struct kit kit;
@@ -258,7 +260,7 @@ Test(cm_call, reject_of_an_answer)
 
 /* ---------------------------------------------------------------- ends */
 
-/* The end of a connection cannot fail; the id goes with it. */
+/* The end of a connection cannot fail. The id is destroyed with it. */
 Test(cm_call, disconnect)
 {
     static const int failures[] = {EINVAL, ENOTCONN, ENODEV, EIO};
@@ -279,7 +281,7 @@ Test(cm_call, disconnect)
     check_done();
 }
 
-/* With a device that is gone; it is freed nevertheless. */
+/* The device is gone, but the endpoint is freed. */
 Test(cm_call, destroy)
 {
     for (enum kit_kind kind = 0; kind < KIT_KINDS; kind++)
@@ -296,7 +298,7 @@ Test(cm_call, destroy)
     check_done();
 }
 
-/* The first message may come before the word that the peer has confirmed. */
+/* The first message may come before the event that the peer has confirmed. */
 Test(cm_call, notify)
 {
     struct kit kit;
@@ -324,7 +326,7 @@ static it_status_t listen_at(struct kit *kit, uint16_t port)
                             &kit->listener);
 }
 
-/* A chosen port is told in the type of qualifier that the program has put there. */
+/* The chosen port is reported in the type of qualifier that the program has set. */
 static void listen_anywhere(struct kit *kit)
 {
     static const it_conn_qual_type_t types[] = {IT_IANA_LR_PORT, IT_IANA_PORT, IT_IB_SERVICEID};
@@ -347,7 +349,7 @@ Test(cm_call, listen_at_a_chosen_port)
     kit_each_kind(listen_anywhere);
 }
 
-/* Whichever of its addresses it is: no listen point, and nothing is left of the others. */
+/* If any address fails, there is no listen point, and those for other addresses are destroyed. */
 Test(cm_call, listen)
 {
     static const struct {
@@ -404,7 +406,7 @@ Test(cm_call, no_channel)
     check_done();
 }
 
-/* A shortage is not the news that the device has no such address. */
+/* A shortage is not reported as an address that the device lacks. */
 Test(cm_call, no_descriptor_for_an_address)
 {
     for (enum kit_kind kind = 0; kind < KIT_KINDS; kind++) {

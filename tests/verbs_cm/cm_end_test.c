@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Ends that no event of rdma_cm brings, or that cross one; events of ids that are no connection. */
+/* Ends without an event of rdma_cm, or that race with one; events of ids that are no connection. */
 #include "support/test_row.h"
 #include "verbs_cm/cm_kit.h"
 
@@ -20,7 +20,7 @@ static bool is_iwarp(const struct kit *kit)
     return kit->kind == KIT_SIW || kit->kind == KIT_IWARP;
 }
 
-/* A thread beside gives them back. */
+/* Another thread destroys the objects, so this waits. */
 static void expect_objects(size_t count)
 {
     FX_WAIT_WHILE(stub_objects() > count, "objects of the device");
@@ -29,12 +29,12 @@ static void expect_objects(size_t count)
 
 /* ---------------------------------------------------------------- time */
 
-/* Nobody answers: at any stage the consumer's limit ends the attempt. */
+/* Nobody answers: the consumer's time limit ends the attempt at any stage. */
 static void time_is_up(struct kit *kit)
 {
     for (int steps = 0; steps < 3; steps++) {
         CHECK_OK(kit_connect(kit, IT_CONNECT_FLAG_TWO_WAY, SHORT_US));
-        /* What comes too late changes nothing. */
+        /* Late events change nothing. */
         if (steps > 0)
             kit_tell(kit, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL);
         if (steps > 1)
@@ -46,7 +46,7 @@ static void time_is_up(struct kit *kit)
 
 TEST_ROW(cm_end, time_is_up, kit_each_kind, time_is_up);
 
-/* In rdma_connect, too, which does not come back by itself. */
+/* The limit also ends an attempt in rdma_connect, which does not return by itself. */
 Test(cm_end, time_is_up_while_calling)
 {
     struct kit kit;
@@ -62,7 +62,7 @@ Test(cm_end, time_is_up_while_calling)
     check_done();
 }
 
-/* A consumer that has been asked may take its time. */
+/* A consumer that decides may take its time. */
 static void no_limit_for_the_consumer(struct kit *kit)
 {
     static const struct stub_news news = {.responder_resources = 4, .initiator_depth = 3};
@@ -102,7 +102,7 @@ static void fail_qp(const struct kit *kit)
     set_qp(kit, IBV_QPS_ERR);
 }
 
-/* Of one kind of failure the user can do something about: the log tells which. */
+/* The user can mend one kind of failure, so the log names it. */
 static unsigned warned_of_empty_read(enum kit_kind kind, size_t length, enum ibv_wc_status status)
 {
     struct fx_buf buf;
@@ -143,7 +143,7 @@ static void expect_broken(const struct kit *kit)
     EXPECT(kit_warnings() > 0);
 }
 
-/* On InfiniBand a connection whose QP has failed first is no connection that the peer has ended. */
+/* On InfiniBand a connection whose QP has failed first does not count as ended by the peer. */
 static void broken_first(struct kit *kit)
 {
     kit_reach(kit, KIT_LIVE);
@@ -158,7 +158,7 @@ static void broken_first(struct kit *kit)
 
 TEST_ROW(cm_end, broken_before_the_peer_leaves, kit_each_kind, broken_first);
 
-/* The device tells of the QP alone; what rdma_cm says afterwards is no second end. */
+/* The device reports the QP's failure. A later event of rdma_cm is no second end. */
 static void told_by_the_device(struct kit *kit)
 {
     kit_reach(kit, KIT_PASSIVE_LIVE);
@@ -172,7 +172,10 @@ static void told_by_the_device(struct kit *kit)
 
 TEST_ROW(cm_end, broken_by_the_device, kit_each_kind, told_by_the_device);
 
-/* siw closes the stream before it says that the QP has failed: that is no peer that leaves. */
+/*
+ * siw closes the stream before it reports that the QP has failed. That must not look like a peer
+ * that leaves.
+ */
 static void broken_and_told_late(int disconnect_error)
 {
     struct kit kit;
@@ -193,10 +196,10 @@ static void broken_and_told_late(int disconnect_error)
 }
 
 TEST_ROW(cm_end, broken_and_told_late, broken_and_told_late, 0)
-/* The connection is freed while the event that tells of its end is handled. */
+/* The connection is freed while the event of its end is handled. */
 TEST_ROW(cm_end, broken_and_freed_when_told, broken_and_told_late, EINVAL)
 
-/* What siw says of a stream that a disconnect has closed under it is no news. */
+/* siw's report of a stream that a disconnect has closed is ignored. */
 Test(cm_end, no_failure_behind_a_disconnect)
 {
     struct kit kit;
@@ -218,7 +221,7 @@ Test(cm_end, no_failure_behind_a_disconnect)
 
 /* ---------------------------------------------------------------- the consumer */
 
-/* An endpoint may be freed at any stage; nothing is told. */
+/* Frees an endpoint at any stage. No event is raised. */
 static void free_at(enum kit_kind kind, enum kit_stage stage)
 {
     struct kit kit;
@@ -248,8 +251,8 @@ Test(cm_end, freed_at_any_stage)
 }
 
 /*
- * siw's kernel holds the id of an attempt that nobody answers for up to 10 s. A reset does not wait
- * for it, as often as that may be.
+ * siw's kernel holds the id of an unanswered attempt for up to 10 s. A reset does not wait for it,
+ * however often.
  */
 Test(cm_end, a_reset_does_not_wait)
 {
@@ -265,7 +268,7 @@ Test(cm_end, a_reset_does_not_wait)
         kit_reach(&kit, KIT_GIVEN_UP);
         first = kit.id;
         CHECK_OK(it_ep_reset(kit.ep));
-        EXPECT_EQ(objects + 1, stub_objects()); /* the QP that the id uses */
+        EXPECT_EQ(objects + 1, stub_objects()); /* the QP of the held id */
         kit_reach(&kit, KIT_LIVE);
         EXPECT(stub_rdma_lives(first));
         stub_rdma_hold_destroy(NULL);
@@ -278,7 +281,7 @@ Test(cm_end, a_reset_does_not_wait)
     check_done();
 }
 
-/* A completion without room in the EVD is taken later, and says nothing about a new connection. */
+/* A completion without room in the EVD is taken later. It does not affect a new connection. */
 static void left_from_before(struct kit *kit)
 {
     enum {
@@ -322,7 +325,7 @@ static void *free_ep(void *argument)
     return NULL;
 }
 
-/* Objects that the id uses stay, also the QP that a reset has left behind. */
+/* Objects that the id uses stay, including the QP that a reset has left behind. */
 static void free_waits(bool reset)
 {
     struct freeing call = {.thread = 0};
@@ -351,7 +354,7 @@ Test(cm_end, freeing_waits)
     check_done();
 }
 
-/* An event is on its way while the endpoint is freed: it may come before or after. */
+/* An event races with freeing the endpoint: it may come before or after. */
 static void crossing(struct kit *kit)
 {
     static const int events[] = {RDMA_CM_EVENT_ESTABLISHED, RDMA_CM_EVENT_REJECTED,
@@ -369,7 +372,7 @@ TEST_ROW(cm_end, an_event_crosses_the_end, kit_each_kind, crossing);
 
 /* ---------------------------------------------------------------- the listener */
 
-/* Nobody is told of what rdma_cm may say about a listener itself. */
+/* Events of rdma_cm about a listener itself are not reported. */
 static void about_the_listener(struct kit *kit)
 {
     kit_listen(kit);
@@ -387,7 +390,10 @@ static void about_the_listener(struct kit *kit)
 
 TEST_ROW(cm_end, events_of_a_listener, kit_each_kind, about_the_listener);
 
-/* The kernel waits for every id of the device, those of listeners and guard too. */
+/*
+ * The kernel waits until every id of the device is destroyed, including those of listeners and of
+ * the guard.
+ */
 static void listener_is_lost(struct kit *kit)
 {
     kit_listen(kit);
@@ -416,7 +422,7 @@ static void guard_is_told(struct kit *kit)
 
 TEST_ROW(cm_end, the_guard_tells_of_a_removal, kit_each_kind, guard_is_told);
 
-/* An EVD without room: requests are refused, their ids given back, and others are served. */
+/* The EVD is full: requests are refused and their ids destroyed, and later ones are served. */
 static void more_than_there_is_room_for(struct kit *kit)
 {
     it_evd_handle_t evd = fx_evd(&kit->node, IT_CM_REQ_EVENT_STREAM, 2, IT_THRESHOLD_DISABLE);
@@ -442,7 +448,7 @@ static void more_than_there_is_room_for(struct kit *kit)
 
 TEST_ROW(cm_end, no_room_for_a_request, kit_each_kind, more_than_there_is_room_for);
 
-/* More than an IA keeps undecided at once, but each is decided before the next one. */
+/* More requests than an IA may hold undecided, but each is decided before the next one. */
 static void one_after_the_other(struct kit *kit)
 {
     kit_listen(kit);

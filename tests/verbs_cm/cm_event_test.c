@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every event of rdma_cm, and numbers that are none, wherever a connection may be: which event of
- * the API and which state of the endpoint come of it, that something is said where something has
- * failed, and that all is given back once (by kit_close and the stub).
+ * Every event of rdma_cm, and numbers that are no event, at every stage of a connection: the event
+ * of the API and the state of the endpoint that follow, that the log has a line for each failure,
+ * and that everything is destroyed once (kit_close and the stub check it).
  */
 #include "verbs_cm/cm_kit.h"
 
@@ -17,7 +17,7 @@
 #define ROWS(all) (sizeof(all) / sizeof((all)[0]))
 
 enum outcome {
-    NOTHING,   /* all is as before */
+    NOTHING,   /* nothing changes */
     GOES_ON,   /* the next call of rdma_cm has been made */
     FAILS,     /* NONPEER_REJECT with .code, NONOPERATIONAL, a warning */
     REFUSED,   /* PEER_REJECT, NONOPERATIONAL */
@@ -25,8 +25,8 @@ enum outcome {
     STANDS,    /* ESTABLISHED, CONNECTED */
     ENDS,      /* DISCONNECT, NONOPERATIONAL */
     BREAKS,    /* BROKEN, NONOPERATIONAL, a warning */
-    LETS_GO,   /* no event, as before, but the id is destroyed */
-    WITHDRAWN, /* the request cannot be decided about any more */
+    LETS_GO,   /* no event and no change, but the id is destroyed */
+    WITHDRAWN, /* the request can no longer be decided */
 };
 
 #define AT(stage) (1u << (stage))
@@ -44,7 +44,7 @@ struct row {
     it_conn_reject_code_t code;
 };
 
-/* The first one that fits. What is not here: NOTHING. */
+/* The first matching row counts. Without one the outcome is NOTHING. */
 static const struct row rows[] = {
     {KIT_ALL_KINDS, AT(KIT_ADDRESS), RDMA_CM_EVENT_ADDR_RESOLVED, 0, GOES_ON, 0},
     {KIT_ALL_KINDS, AT(KIT_ROUTE), RDMA_CM_EVENT_ROUTE_RESOLVED, 0, GOES_ON, 0},
@@ -81,7 +81,7 @@ static const struct row rows[] = {
      IT_CN_REJ_RESOURCES},
 };
 
-/* With the status that the rows have; the other ones of REJECTED are below. */
+/* Events with the status that the rows have. The other statuses of REJECTED are below. */
 static const struct {
     int event, status;
 } events[] = {
@@ -131,7 +131,7 @@ static void expect_withdrawn(const struct kit *kit)
     EXPECT_EQ(IT_EP_STATE_UNCONNECTED, kit_state(kit));
 }
 
-/* Events cannot be taken from an IA that has failed. */
+/* An IA that has failed returns no events. */
 static void expect_events(const struct kit *kit, const struct row *row)
 {
     switch (row->outcome) {
@@ -181,7 +181,7 @@ static bool id_lives_after(enum outcome outcome)
     return outcome == NOTHING || outcome == GOES_ON || outcome == ASKS || outcome == STANDS;
 }
 
-/* A thread beside may be about to destroy it. */
+/* Another thread may be about to destroy the id. */
 static void expect_id(const struct kit *kit, bool lives)
 {
     FX_WAIT_WHILE(!lives && stub_rdma_lives(kit->id), "the end of an id");
@@ -196,7 +196,7 @@ static const struct row *row_for(enum kit_kind kind, enum kit_stage stage, int e
         if ((rows[i].kinds & KIT_ON(kind)) && (rows[i].stages & AT(stage)) &&
             rows[i].event == event && rows[i].status == status)
             return &rows[i];
-    /* A reason in the words of another device: not here. */
+    /* Skips a reason that another kind of device would send. */
     if (event == RDMA_CM_EVENT_REJECTED && (AT(stage) & UNDECIDED))
         return NULL;
     return &nothing;
@@ -213,7 +213,7 @@ static void tell(struct kit *kit, enum kit_stage stage, int event, int status, e
 {
     unsigned before = calls();
 
-    /* An answer comes when the call is about to come back. */
+    /* An answer comes when the call is about to return. */
     if (stage == KIT_CALLING && outcome != NOTHING && event != RDMA_CM_EVENT_DEVICE_REMOVAL)
         stub_rdma_hold_connect(false);
     kit_tell(kit, event, status, NULL);

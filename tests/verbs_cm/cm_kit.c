@@ -22,7 +22,7 @@
 void __real_free(void *memory);
 void __wrap_free(void *memory);
 
-/* A use of what is freed fails in every build: its pointers lead nowhere. */
+/* Overwrites freed memory, so that its use fails in every build: its pointers lead nowhere. */
 void __wrap_free(void *memory)
 {
     if (memory)
@@ -130,7 +130,8 @@ void kit_start(enum kit_kind kind)
     host = ual_host;
     host.log = log_take;
     host.request_withdraw = withdraw;
-    (void)vp_register(VP_ENTRY(&host, "")); /* false: an earlier start of this process did */
+    (void)vp_register(
+        VP_ENTRY(&host, "")); /* returns false if an earlier start of this process registered it */
     (void)kit_warnings();
     CHECK_EQ(0, setenv("ITAPI_TEST_INTERFACE", STUB_NAME, 1));
     CHECK_EQ(0, setenv("ITAPI_TEST_ADDRESS", KIT_ADDRESS_TEXT, 1));
@@ -200,7 +201,7 @@ void kit_wait_calls(const struct kit *kit, enum stub_call call, unsigned count)
 
 struct look {
     const struct kit *kit;
-    int state; /* of the connection; -1: the EP has none */
+    int state; /* state of the connection; -1: the EP has none */
 };
 
 static void look(void *argument)
@@ -211,7 +212,7 @@ static void look(void *argument)
     call->state = ep->conn ? (int)ep->conn->state : -1;
 }
 
-/* A thread beside brings it there. */
+/* Waits until another thread has brought the connection to this state. */
 static void wait_for(const struct kit *kit, enum verbs_conn_state state)
 {
     struct fx_patience patience = fx_patience_start("a state of the connection");
@@ -349,7 +350,7 @@ uint16_t kit_resolve_again(struct kit *kit, unsigned connects)
     kit_wait_calls(kit, STUB_CONNECT, connects);
     kit_wait_calls(kit, STUB_RESOLVE_ADDR, connects + 1);
     kit->id = stub_rdma_newest(RDMA_PS_TCP);
-    port = rdma_get_src_port(kit->id); /* it may be gone as soon as it connects */
+    port = rdma_get_src_port(kit->id); /* the id may be destroyed as soon as it connects */
     kit_tell(kit, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL);
     kit_tell(kit, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL);
     return port;

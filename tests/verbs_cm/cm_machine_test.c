@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Each cell of the table of verbs_conn_machine.c is entered by a connection: verbs_conn_step is
- * wrapped by the linker, and at the end no cell is left out. cm_event_test says what comes of the
- * events of rdma_cm.
+ * Enters each cell of the table of verbs_conn_machine.c with a connection. The linker wraps
+ * verbs_conn_step, and at the end no cell may be left. cm_event_test checks the effect of rdma_cm's
+ * events.
  */
 #include "verbs_cm/cm_kit.h"
 
@@ -39,8 +39,8 @@ static const struct {
 } events[] = {
     {RDMA_CM_EVENT_ADDR_RESOLVED, 0},      {RDMA_CM_EVENT_ROUTE_RESOLVED, 0},
     {RDMA_CM_EVENT_ADDR_ERROR, -ENODEV},   {RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT},
-    {RDMA_CM_EVENT_REJECTED, 28},          /* by the consumer, InfiniBand */
-    {RDMA_CM_EVENT_REJECTED, -ECONNRESET}, /* by the consumer, siw */
+    {RDMA_CM_EVENT_REJECTED, 28},          /* InfiniBand: rejected by the consumer */
+    {RDMA_CM_EVENT_REJECTED, -ECONNRESET}, /* siw: rejected by the consumer */
     {RDMA_CM_EVENT_CONNECT_RESPONSE, 0},   {RDMA_CM_EVENT_ESTABLISHED, 0},
     {RDMA_CM_EVENT_DISCONNECTED, 0},       {RDMA_CM_EVENT_DEVICE_REMOVAL, 0},
     {RDMA_CM_EVENT_TIMEWAIT_EXIT, 0},
@@ -68,7 +68,7 @@ static unsigned entered_in(enum verbs_conn_state state)
     return count;
 }
 
-/* The thread in rdma_connect returns only when the event has been seen. */
+/* The thread in rdma_connect returns only after the event was handled. */
 static void tell_while_calling(struct kit *kit, size_t event)
 {
     unsigned before = entered_in(VERBS_CONN_CALLING);
@@ -110,7 +110,7 @@ static void expires(enum kit_kind kind, unsigned steps, enum verbs_conn_state st
     kit_start(kind);
     kit_open(&kit, kind);
     stub_rdma_hold_connect(state == VERBS_CONN_CALLING);
-    /* On a slow machine it ends before it gets there: with more time, then. */
+    /* On a slow machine the attempt ends before this state, so it is repeated with more time. */
     for (uint64_t limit = SHORT_US; atomic_load(&entered[state][VERBS_ON_EXPIRED]) == before;
          limit *= 2) {
         CHECK_OK(kit_connect(&kit, IT_CONNECT_FLAG_TWO_WAY, limit));
@@ -133,7 +133,7 @@ static void expire_first(void *argument)
     verbs_conn_on(BASE_LIST_FIRST(&cm->connections, struct verbs_conn, link), VERBS_ON_EXPIRED);
 }
 
-/* The time itself is a minute. */
+/* Calls the timer's function, since its time is a minute. */
 static void expires_while_closing(void)
 {
     struct ual_ia *ia;
@@ -148,7 +148,10 @@ static void expires_while_closing(void)
     kit_close(&kit);
 }
 
-/* The peer leaves while a call has the request in hand, which looks at it again and again. */
+/*
+ * The peer leaves while a call has taken the request. The provider checks again and again whether
+ * it is back.
+ */
 static void expires_undecided(enum kit_stage stage, enum verbs_conn_state state)
 {
     unsigned before = atomic_load(&entered[state][VERBS_ON_EXPIRED]);
@@ -229,7 +232,7 @@ static void told_by_the_device(enum kit_stage stage, enum verbs_conn_state state
 
 /* ---------------------------------------------------------------- all */
 
-/* tests/convert has conversions; the responder of one has no request to announce. */
+/* tests/convert tests conversions. The responder of one has no request to announce. */
 static bool is_elsewhere(enum verbs_conn_state state, enum verbs_conn_event event)
 {
     return state == VERBS_CONN_REQUESTED && event == VERBS_ON_ACCEPTED;

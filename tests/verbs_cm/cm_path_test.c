@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Paths of a device with two ports, whose addresses this test tells instead of the kernel. */
+/* Paths of a device with two ports. This test replaces the kernel's list of their addresses. */
 #include "verbs_cm/cm_kit.h"
 
 #include <arpa/inet.h>
@@ -10,7 +10,7 @@
 
 #define PORTS 2u
 
-/* What the kernel would send from to the others of its subnet is the first; so this is it. */
+/* The kernel would send from the first address to others of its subnet. */
 static const char *addresses[PORTS];
 static const char *netmask;
 
@@ -66,7 +66,7 @@ static void open_two(struct kit *kit, enum kit_kind kind, const char *second, co
     kit_open(kit, kind);
 }
 
-/* Number of paths from that Spigot; the source of the one there is. */
+/* Returns the number of paths from that Spigot. If there is one, checks its source. */
 static size_t paths_from(const struct kit *kit, size_t spigot, const char *to, it_path_t *path)
 {
     it_net_addr_t address = fx_address_from(to);
@@ -118,7 +118,7 @@ static void two_on_a_subnet(enum kit_kind kind)
         expect_source(&kit, &path, addresses[port - 1]);
         connects(&kit, &path, port);
     }
-    /* From one of them to the other, and each to itself. */
+    /* There are paths from each address to the other one and to itself. */
     EXPECT_EQ(1, paths_from(&kit, 1, "127.0.0.2", &path));
     expect_source(&kit, &path, "127.0.0.1");
     EXPECT_EQ(1, paths_from(&kit, 2, "127.0.0.1", &path));
@@ -158,7 +158,7 @@ Test(cm_path, a_port_on_another_subnet)
     check_done();
 }
 
-/* A path may leave its source open. */
+/* A path may have no source address. */
 Test(cm_path, an_open_source)
 {
     struct kit kit;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reasons of a refusal, from both sides' point of view, up to the event that the consumer gets. */
+/* Reasons of a refusal as both sides see them, up to the consumer's event. */
 #include "verbs_cm/cm_kit.h"
 #include "support/test_row.h"
 
@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define REASON_PROGRAM 28 /* of InfiniBand: the consumer's own */
-#define REASONS        40 /* there are 33 */
+#define REASON_PROGRAM 28 /* InfiniBand: the consumer's own reason */
+#define REASONS        40 /* 33 are defined */
 
 struct expected {
-    bool by_consumer; /* PEER_REJECT; else NONPEER_REJECT with this code */
+    bool by_consumer; /* PEER_REJECT; otherwise NONPEER_REJECT with this code */
     it_conn_reject_code_t code;
 };
 
@@ -66,7 +66,7 @@ static void rejected(enum kit_kind kind, enum kit_stage stage, int status,
     check_context(NULL);
 }
 
-/* Also those that nobody knows, and what is no reason of InfiniBand. */
+/* Tries unknown reasons, too, and numbers that are no reason of InfiniBand. */
 static void infiniband_on(enum kit_kind kind)
 {
     for (int reason = -2; reason < REASONS; reason++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A refused it_handoff: the request stays as it was, under the id that the consumer knows. */
+/* A refused it_handoff leaves the request unchanged under the id that the consumer knows. */
 #include "verbs_cm/cm_kit.h"
 #include "support/test_row.h"
 
@@ -23,7 +23,7 @@ static struct elsewhere listen_elsewhere(const struct kit *kit)
     return there;
 }
 
-/* Ids are given in a row, so these are those of the attempts. */
+/* Ids are consecutive, so the next ones would be those of the failed attempts. */
 static void expect_no_other_id(it_cn_est_identifier_t last)
 {
     for (it_cn_est_identifier_t id = last + 1; id < last + 8; id++)
@@ -38,7 +38,7 @@ static void expect_accepted(struct kit *kit, it_cn_est_identifier_t id)
     CHECK_EQ(IT_EP_STATE_CONNECTED, kit_state(kit));
 }
 
-/* The other EVD has room for one request, and has it. */
+/* The other EVD is full: it has room for one request. */
 static void no_room(struct kit *kit)
 {
     struct elsewhere there = listen_elsewhere(kit);
@@ -75,7 +75,7 @@ static void nobody_listens(struct kit *kit)
     expect_accepted(kit, kit->request);
 }
 
-/* What an active side has been asked, three-way, is for nobody else to decide. */
+/* The answer that an active side gets in three-way connecting cannot be handed off. */
 static void answer_is_no_request(struct kit *kit)
 {
     struct elsewhere there = listen_elsewhere(kit);

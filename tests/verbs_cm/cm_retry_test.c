@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * siw takes TCP ports by numbers that rdma_cm has found free in a space of its own: a port that the
- * program has not chosen is tried again, one that it has is busy.
+ * siw uses TCP port numbers that rdma_cm has found free in a space of its own. If TCP has such a
+ * port in use, a port that the program has not chosen is replaced by another one, and a chosen one
+ * is reported as busy.
  */
 #include "vp/verbs/cm/verbs_cm.h"
 #include "verbs_cm/cm_kit.h"
@@ -53,7 +54,7 @@ Test(cm_retry, connect_gives_up)
     kit_close(&kit);
 }
 
-/* In the middle of it there is no other id to be had. */
+/* No new id can be made for the next try. */
 Test(cm_retry, connect_cannot_try_again)
 {
     static const enum stub_call calls[] = {STUB_CREATE_ID, STUB_BIND, STUB_RESOLVE_ADDR};
@@ -119,7 +120,7 @@ static void listens(enum stub_call call)
     stub_rdma_fail(call, EADDRINUSE, 0, VERBS_PORT_TRIES);
     CHECK_STATUS(IT_ERR_CONN_QUAL_BUSY, listen_at(&kit, 0));
     CHECK(kit_warnings() > 0);
-    CHECK_OK(listen_at(&kit, 0)); /* all failures are used up: it has tried as often as that */
+    CHECK_OK(listen_at(&kit, 0)); /* all failures are used up, so there were as many tries */
     CHECK_OK(it_listen_free(kit.listener));
 
     stub_rdma_fail(call, EADDRINUSE, 0, 1);

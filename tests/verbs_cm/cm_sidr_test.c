@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Requests for a peer's endpoint of datagrams: every event of rdma_cm at every stage, and calls
- * that fail. A plain program: it runs under ThreadSanitizer too.
+ * Requests for a peer's datagram endpoint: every event of rdma_cm at every stage, and failing
+ * calls. It is a plain program so that it can run under ThreadSanitizer.
  */
 #include "verbs_cm/cm_kit.h"
 
@@ -20,7 +20,7 @@ enum stage {
 enum outcome {
     NOTHING,
     GOES_ON,
-    ANSWERED /* with the status */
+    ANSWERED /* answered with the status */
 };
 
 struct world {
@@ -98,7 +98,7 @@ static void cell(enum kit_kind kind, enum stage stage, int number)
         expect_answer(&world, number == RDMA_CM_EVENT_ESTABLISHED   ? IT_UD_SVC_EP_INFO_VALID
                               : number == RDMA_CM_EVENT_UNREACHABLE ? IT_UD_NO_EP_AVAILABLE
                                                                     : IT_UD_SVC_REQ_REJECTED);
-        world_ask(&world, ASKED); /* it can be used again */
+        world_ask(&world, ASKED); /* the handle can be used again */
     } else {
         fx_empty(world.kit.node.conn_evd);
         EXPECT(stub_rdma_lives(world.kit.id));
@@ -108,7 +108,7 @@ static void cell(enum kit_kind kind, enum stage stage, int number)
     check_context(NULL);
 }
 
-/* An IA that has failed tells no events; the id goes nevertheless. */
+/* An IA that has failed returns no events, but the id is destroyed. */
 static void removed(enum stage stage)
 {
     struct world world;

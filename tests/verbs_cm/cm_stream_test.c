@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Both ends of a stream are converted, over siw's ports, which may be taken (cm_retry_test.c). A
- * plain program: it runs under ThreadSanitizer too.
+ * Both ends of a stream are converted over siw's ports, which may be in use (cm_retry_test.c). It
+ * is a plain program so that it can run under ThreadSanitizer.
  */
 #include "verbs_cm/cm_kit.h"
 
@@ -49,7 +49,7 @@ static void pair_close(struct pair *pair)
     (void)close(pair->sds[1]);
 }
 
-/* What rdma_cm would do between the two. */
+/* Carries a request or an answer to the other end, as rdma_cm would. */
 static void carry_over(struct pair *pair, struct rdma_cm_id *listener)
 {
     struct kit *kit = &pair->kit;

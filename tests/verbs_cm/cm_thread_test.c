@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Threads for blocking calls of rdma_cm take none of the program's signals, but those of faults. */
+/* Threads for blocking calls of rdma_cm block the program's signals except those of faults. */
 #include "support/threads.h"
 #include "verbs_cm/cm_kit.h"
 #include "support/test_row.h"
 
 #include <criterion/criterion.h>
 
-/* The IA's, and the one that is held in its call. */
+/* Checks the masks of the IA's thread and of the one that is held in its call. */
 static void masks_at(enum kit_stage stage)
 {
     struct fx_patience patience = fx_patience_start("the thread of a call");

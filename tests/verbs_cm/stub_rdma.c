@@ -23,7 +23,7 @@ struct stub_event {
 
 struct stub_channel {
     struct rdma_event_channel channel; /* first */
-    int end;                           /* a byte for each event that was told */
+    int end;                           /* has a byte for each event in the channel */
 };
 
 struct stub_id {
@@ -42,8 +42,8 @@ uint8_t (*stub_rdma_port)(const struct sockaddr *address);
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static struct stub_id *ids;                /* the newest first */
-static struct stub_event *waiting, *taken; /* events: waiting in order */
+static struct stub_id *ids;                /* newest first */
+static struct stub_event *waiting, *taken; /* events; waiting is in order */
 static size_t channels;
 static struct stub_failure failures[STUB_CALLS];
 static int failures_of_all[STUB_CALLS];
@@ -212,7 +212,7 @@ static bool is_guard(const struct rdma_cm_id *id)
     return id->ps == RDMA_PS_IB;
 }
 
-/* The id may be NULL. True: the call fails, with errno. */
+/* Returns true if the call fails; sets errno. The id may be NULL. */
 static bool fails_locked(enum stub_call call, const struct rdma_cm_id *id)
 {
     struct stub_failure *failure = &failures[call];
@@ -235,7 +235,7 @@ static bool fails_locked(enum stub_call call, const struct rdma_cm_id *id)
     return true;
 }
 
-/* As above, of an id that has to be there. */
+/* Does the same for an id that must exist. */
 static int use(enum stub_call call, const struct rdma_cm_id *id)
 {
     int result = 0;
@@ -345,7 +345,7 @@ void stub_rdma_tell(struct rdma_cm_id *id, struct rdma_cm_id *listener, int numb
     pthread_mutex_unlock(&lock);
 }
 
-/* As in the kernel: what has been dropped meanwhile leaves the channel readable, once. */
+/* As in the kernel: after an event was dropped the channel stays readable once. */
 int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **event_out)
 {
     struct stub_event **link = &waiting;
