@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * All that one push has to send leaves in one system call: the test stands in front of it.
+ * The test stands in front of system calls: all that one push has to send leaves in one, and waits
+ * on a socket with EXS_FD_BUSYPOLL do not sleep.
  */
 #include "exs_kit.h"
 
@@ -15,6 +16,7 @@
 #define LENGTH ((size_t)512 << 10)
 
 static _Thread_local size_t most_sent; /* that one call was to send */
+static _Thread_local bool slept;
 
 #if COUNTED_CALLS
 static void look(const struct msghdr *message)
@@ -40,6 +42,8 @@ long syscall(long number, ...)
         *(void **)&real = dlsym(RTLD_NEXT, "syscall");
     if (number == SYS_sendmsg)
         look((const void *)a[1]);
+    if ((number == SYS_epoll_pwait && a[3] != 0) || number == SYS_epoll_pwait2)
+        slept = true;
     return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 #endif
@@ -48,15 +52,32 @@ static char *memory;
 static exs_mhandle_t mhandle;
 static exs_qhandle_t queue;
 
-static void a_push_is_one_call(const struct exs_pair *pair)
+/* Returns whether all octets of a send have left in one call of this thread. */
+static bool push_is_one_call(const struct exs_pair *pair)
 {
     most_sent = 0;
     CHECK_STARTS(exs_send(pair->client, memory, LENGTH, 0, queue, NULL, mhandle));
-    CHECK(most_sent >= LENGTH);
     (void)exs_kit_expect(queue, EXS_EVT_SEND, 0);
     CHECK_RESULT(LENGTH, exs_recv(pair->server, memory + LENGTH, LENGTH, EXS_BLOCK | MSG_WAITALL,
                                   NULL, NULL, mhandle));
     exs_kit_compare(memory + LENGTH, LENGTH, 0);
+    return most_sent >= LENGTH;
+}
+
+static void set_busy_poll(int fd)
+{
+    CHECK_STARTS(exs_fcntl(fd, EXS_F_SETFD, EXS_FD_BUSYPOLL));
+}
+
+/* Returns whether this thread sleeps in a blocking exs_poll of 5 ms. */
+static bool poll_sleeps(const struct exs_pair *pair)
+{
+    exs_pollfd_t set = {.exs_fd = pair->server, .exs_events = EXS_POLLIN};
+    const struct timeval limit = {.tv_usec = 5000};
+
+    slept = false;
+    CHECK_STARTS(exs_poll(&set, 1, EXS_BLOCK, &limit, EXS_QHANDLE_INVALID, NULL));
+    return slept;
 }
 
 int main(void)
@@ -75,7 +96,14 @@ int main(void)
     mhandle = exs_mregister(memory, 2 * LENGTH, 0);
     queue = exs_qcreate(32);
     exs_pair_open(&pair, SOCK_STREAM);
-    a_push_is_one_call(&pair);
+    while (!push_is_one_call(&pair)) { /* another thread was at work on the stream */
+    }
+    while (!poll_sleeps(&pair)) { /* the library's thread still had the lead */
+    }
+    exs_pair_close(&pair);
+    exs_pair_open_with(&pair, SOCK_STREAM, set_busy_poll);
+    for (int i = 0; i < 4; i++)
+        CHECK(!poll_sleeps(&pair));
     exs_pair_close(&pair);
     CHECK_STARTS(exs_mderegister(mhandle, 0));
     CHECK_STARTS(exs_qdelete(queue));

@@ -246,6 +246,8 @@ static int watch_all(struct exs_polling *polling, bool *ready)
                                     .socket = socket,
                                     .events = polling->fds[i].exs_events};
         socket->watches = &element->watch;
+        if (socket->options.fd_flags & EXS_FD_BUSYPOLL)
+            polling->call->wait = EXS_WAIT_BUSY_POLL;
         if (ready_now(socket, element->events))
             *ready = true;
         exs_socket_leave(socket);
