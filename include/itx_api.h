@@ -431,7 +431,7 @@ it_status_t itx_ep_tell_last_recv(it_ep_handle_t ep_handle, it_boolean_t tell);
 /*
  * An IA and its connections survive fork(2) if the program freezes the IA, forks, and thaws it in
  * each process that goes on using it. All objects then exist in both processes, and both can create
- * new ones. Listen points, and attempts under way, stay with the parent. The child has copies of
+ * new ones. Listen points, and unfinished attempts, stay with the parent. The child has copies of
  * all registered memory as of the fork.
  *
  * An established connection continues in only one of the two processes: the one that claims it
@@ -1030,7 +1030,7 @@ it_status_t itx_ia_set_event_base(it_ia_handle_t ia_handle, struct event_base *b
  * @param timeout_us  microseconds; initially 30 seconds. Values below 1,000 count as 1,000;
  *                    IT_TIMEOUT_INFINITE: no limit
  *
- * @retval IT_SUCCESS               in force, also for messages under way
+ * @retval IT_SUCCESS               in force, also for messages in progress
  * @retval IT_ERR_INVALID_SRQ       srq_handle does not name an S-RQ
  * @retval IT_ERR_OP_NOT_SUPPORTED  the IA's provider sees whole messages only (devices)
  *
@@ -1092,7 +1092,7 @@ it_status_t itx_lmr_create_at(it_pz_handle_t pz_handle, void *addr, it_length_t 
 /*
  * A bit of the mask of it_lmr_modify, which keeps the keys, like ibv_rereg_mr. Peers that have the
  * key have the new rights at once. Operations, including posted receives, may be using the region;
- * those under way end first. A key that was invalidated stays invalid. Devices refuse it
+ * requests in progress end first. A key that was invalidated stays invalid. Devices refuse it
  * (IT_ERR_OP_NOT_SUPPORTED).
  */
 #define ITX_LMR_KEEP_KEY ((it_lmr_param_mask_t)0x40000000)
@@ -1300,7 +1300,7 @@ it_status_t itx_post_atomic_swap(it_ep_handle_t ep_handle, uint64_t value,
  * whatever their byte orders.
  *
  * On iWARP it is the Immediate Data message of RFC 7306: 64 bits (8 octets in network order) in a
- * message of its own behind the data, which consumes a receive of its own (unless ITX_OWN_PEER_IMM
+ * message of its own after the data, which consumes a receive of its own (unless ITX_OWN_PEER_IMM
  * is agreed on). Nothing on the wire shows whether a peer understands it; a peer that does not ends
  * the connection with a Terminate. So both programs have to agree, for example in their private
  * data, and then enable it with itx_ep_enable_immediate. An endpoint without that call treats such

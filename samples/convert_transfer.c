@@ -91,8 +91,8 @@ typedef it_status_t post_function(it_ep_handle_t ep, const it_lmr_triplet_t *seg
                                   it_rdma_addr_t address, it_rmr_context_t key);
 
 /*
- * Moves a region to or from the peer's in chunks. Several chunks are under way at any time, so that
- * the connection is always busy. Completions come in the order of posting.
+ * Moves a region to or from the peer's in chunks. Several chunks are outstanding at any time, so
+ * that the connection is always busy. Completions come in the order of posting.
  */
 static bool move(struct rdma *rdma, post_function *post, const struct region *local, size_t size,
                  const struct remote *remote, struct progress *progress)

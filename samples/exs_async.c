@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Extended Sockets, step 3: asynchronous calls and one queue. Calls only start operations, whose
- * ends come as events. Several buffers are under way in each direction, so neither side waits for
+ * ends come as events. Several buffers are outstanding in each direction, so neither side waits for
  * the other.
  */
 #include "common/exs/setup.h"

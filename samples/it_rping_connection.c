@@ -17,7 +17,7 @@
 #define OUTGOING      RECEIVES
 #define PLACES        (RECEIVES + 1)
 #define REQUESTS      2
-#define READS         1 /* under way at once, in both directions */
+#define READS         1 /* outstanding at once, in both directions */
 #define PROGRESS_ROOM 4
 
 /* For a completion that is reported and wakes a waiting thread. */

@@ -7,7 +7,7 @@
  * This header has a counterpart: struct vp_host (ual/vp_host.h), a table of the functions that a
  * provider may call, with the offsets of the private areas. verbs and all providers from shared
  * libraries go through that table, and objects are opaque to them. uiwarp is linked with the
- * library and calls the functions behind the table by name: it takes the lock of an EP and reads
+ * library and calls the functions of the host table by name: it takes the lock of an EP and reads
  * its state inline, since an indirect call for each would cost a message more than its protocol
  * does.
  *

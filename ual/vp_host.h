@@ -5,7 +5,7 @@
  *
  * The library looks for a function VP_ENTRY in the shared library and calls it once, on an
  * arbitrary thread. VP_ENTRY returns the provider's table, which must stay valid. It returns NULL
- * to decline, after a log line that says why. options is the text behind the library's name in the
+ * to decline, after a log line that says why. options is the text after the library's name in the
  * configuration file, "" if there is none; it is valid during the call. VP_ENTRY must not call the
  * API.
  */

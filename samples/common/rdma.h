@@ -15,7 +15,7 @@
 /* The provider in userspace, on all addresses of this machine: available on every machine. */
 #define RDMA_DEFAULT_IA "uiwarp"
 
-/* The limit of bytes per RDMA operation, and of operations under way at once. */
+/* The limit of bytes per RDMA operation, and of operations outstanding at once. */
 #define RDMA_CHUNK ((size_t)1 << 20)
 #define RDMA_DEPTH 16
 
@@ -61,7 +61,7 @@ bool rdma_wait_disconnected(struct rdma *rdma);
 
 /*
  * Sends a message; it may still be in transmission on return. No RDMA Write or Read of this side
- * may be under way.
+ * may be outstanding.
  */
 bool rdma_send(struct rdma *rdma, const struct message *message);
 
@@ -71,7 +71,7 @@ bool rdma_receive(struct rdma *rdma, enum message_kind kind, struct message *mes
 /* Tells the peer how to use a region of this side. */
 bool rdma_advertise(struct rdma *rdma, const struct region *region, size_t length);
 
-/* Waits until the oldest RDMA Write or Read under way has finished. */
+/* Waits until the oldest outstanding RDMA Write or Read has finished. */
 bool rdma_wait_request(struct rdma *rdma);
 
 /* Waits for any event, without a time limit; signals do not end the wait. */
@@ -89,7 +89,7 @@ bool region_create(struct region *region, it_pz_handle_t pz, unsigned char *memo
                    it_mem_priv_t privileges);
 void region_free(struct region *region);
 
-/* A part of a region, as the calls that post work want it. */
+/* Describes a part of a region for the posting calls. */
 it_lmr_triplet_t region_segment(const struct region *region, size_t offset, size_t length);
 
 #endif

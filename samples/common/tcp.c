@@ -130,7 +130,7 @@ bool tcp_send(int sd, const void *data, size_t length)
     const unsigned char *next = data;
 
     while (length > 0) {
-        /* A peer that has gone is a failed call, not a signal. */
+        /* A write to a closed connection fails instead of raising a signal. */
         ssize_t count = send(sd, next, length, MSG_NOSIGNAL);
 
         if (count < 0 && errno == EINTR)

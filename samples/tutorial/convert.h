@@ -7,7 +7,7 @@
 
 /*
  * Serves the plain echo until a line says "rdma": then converts the connection and returns true.
- * Returns false if the client has gone before.
+ * Returns false if the client disconnects before that.
  */
 bool convert_as_server(int tcp, struct rdma *rdma);
 void convert_as_client(int tcp, struct rdma *rdma);

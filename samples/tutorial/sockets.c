@@ -66,7 +66,7 @@ void write_line(int tcp, const char *line)
     char text[LINE_SIZE + 1];
     int length = snprintf(text, sizeof(text), "%.*s\n", LINE_SIZE - 1, line);
 
-    /* A peer that has gone is noticed when its answer does not come. */
+    /* If the peer has disconnected, the missing answer shows it. */
     (void)!send(tcp, text, (size_t)length, MSG_NOSIGNAL);
 }
 

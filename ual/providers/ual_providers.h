@@ -89,8 +89,8 @@ void ual_conf_load(bool (*add)(const struct vp_provider *provider));
 /* ---------------------------------------------------------------- ual_alias.c */
 
 /*
- * Called while the configuration file is read, before the first lookup. Returns NULL, or why the
- * alias is refused. Copies both names.
+ * Called while the configuration file is read, before the first lookup. Returns NULL if the alias
+ * is valid, otherwise the reason to refuse it. Copies both names.
  */
 const char *ual_alias_add(const char *name, const char *interface_name);
 

@@ -32,7 +32,7 @@ struct exs_call {
      */
     void (*cancel)(int fd, uint64_t serial);
     exs_event_t event;
-    /* Adds to the event what is known only at the end; may be NULL. */
+    /* Fills in members of the event that are known only at the end; may be NULL. */
     void (*finish)(struct exs_call *call, size_t moved, size_t lost);
     /* Releases further resources of a call that does not start; may be NULL. */
     void (*discard)(struct exs_call *call);

@@ -3,7 +3,7 @@
  * exs_sendfile: elements are sent in pieces. A piece of memory is sent from where it is. A piece of
  * a file is first read into a buffer of the call, so that truncating the file causes a short read
  * and no signal. The calling thread starts the first piece, which takes the credit and the place in
- * the order. While earlier pieces are under way, the caller reads on with EXS_BLOCK, otherwise a
+ * the order. While earlier pieces are being sent, the caller reads on with EXS_BLOCK, otherwise a
  * thread of the call does.
  */
 #include "api/exs_file.h"
@@ -43,7 +43,7 @@ struct exs_file {
     pthread_mutex_t lock;       /* taken inside the socket's lock; guards the members below */
     struct exs_sleeper sleeper; /* the thread that reads on */
     bool sleeps;                /* that thread sleeps and must be woken */
-    size_t users;               /* pieces under way, plus the thread that starts them */
+    size_t users;               /* pieces being sent, plus the thread that starts them */
     uint64_t moved;
     int error;
     struct piece pieces[PIECES];
@@ -133,7 +133,7 @@ static int create(struct exs_call *call, exs_xferfile_t *vector, size_t count, b
     return 0;
 }
 
-/* Ends the call: no piece is under way, and no more are started. */
+/* Ends the call: no piece is being sent, and no more are started. */
 static void end(struct exs_file *file)
 {
     struct exs_socket *socket = file->socket;

@@ -357,7 +357,7 @@ int exs_connect(int fd, const struct sockaddr *addr, socklen_t addrlen, int flag
  * Closes a socket. fd is invalid at once. The event comes when all sends have been delivered and
  * the peer has been notified; outstanding receives end with ECANCELED.
  *
- * @param flags  EXS_BLOCK; EXS_DONTLINGER: does not wait, sends under way are lost and the peer's
+ * @param flags  EXS_BLOCK; EXS_DONTLINGER: does not wait, outstanding sends are lost and the peer's
  *               calls end with ECONNRESET
  *
  * @return 0, or -1 with errno
@@ -508,7 +508,7 @@ ssize_t exs_recvmsg(int fd, exs_msghdr_t *msg, int flags, exs_qhandle_t qhandle,
  * @param flags    EXS_BLOCK, EXS_UNSIGNALED, EXS_CREDIT_WAIT
  *
  * @return 0; with EXS_BLOCK the octets; or -1 with errno: as exs_send; EINVAL (count, kind, offset
- *         behind the end of the file), errors of open, dup and fstat, ESPIPE (the file cannot be
+ *         beyond the end of the file), errors of open, dup and fstat, ESPIPE (the file cannot be
  *         read at an offset)
  *
  * Event: EXS_EVT_SENDFILE with 0, EIO (a file was truncated or cannot be read: the peer has
@@ -545,7 +545,7 @@ int exs_poll(exs_pollfd_t *fds, int n, int flags, const struct timeval *timeout,
  *
  * @return the number of calls that were outstanding and end now; or -1 with errno: EINVAL
  *
- * A stream continues behind the octets of a cancelled send that have been sent. A packet that is
+ * A stream continues after the octets of a cancelled send that have been sent. A packet that is
  * partly sent is completed.
  * Source: ES-API.
  */

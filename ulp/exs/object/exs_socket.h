@@ -72,7 +72,7 @@ struct exs_socket {
 
     struct exs_listener *listener;     /* LISTENING */
     struct exs_connection *connection; /* from CONNECTING on */
-    struct exs_request *connect;       /* under way */
+    struct exs_request *connect;       /* the attempt in progress */
     int connect_error;                 /* its result if it has been given up */
     bool cut;                          /* closed without waiting */
     struct exs_request *shutdown;

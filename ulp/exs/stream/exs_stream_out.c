@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define WRITE_MAX ((uint64_t)1 << 30) /* octets of one Write: completions count in 32 bits */
-/* The receiver can copy one part while the next is under way. */
+/* Length of a part: the receiver can copy one part while the next is transferred. */
 #define RING_WRITE_MAX ((uint64_t)128 << 10)
 
 static uint64_t least(uint64_t a, uint64_t b)

@@ -17,7 +17,7 @@
 
 #include <itx_api.h>
 
-#define EXS_SLOTS       32u   /* messages that a side may have under way */
+#define EXS_SLOTS       32u   /* messages that a side may have outstanding */
 #define EXS_SLOT_OCTETS 2048u /* the longest message */
 #define EXS_INLINE_MAX  (EXS_SLOT_OCTETS - EXS_HEAD_OCTETS)
 #define EXS_CREDIT_DUE  8u
@@ -156,7 +156,7 @@ bool exs_post_room(const struct exs_connection *connection);
 /* Returns where the payload of the next message goes: EXS_INLINE_MAX octets. */
 unsigned char *exs_post_payload(const struct exs_connection *connection);
 /*
- * Posts the last message, which exs_post has held back. flag: IT_COALESCE_WR_FLAG if others follow.
+ * Posts the last message, which exs_post has deferred. flag: IT_COALESCE_WR_FLAG if others follow.
  */
 void exs_post_last(struct exs_connection *connection, it_dto_flags_t flag);
 /* Sends a message with this type and these numbers. */

@@ -67,7 +67,7 @@ void exs_post_last(struct exs_connection *connection, it_dto_flags_t flag)
         exs_connection_fail(connection);
 }
 
-/* Each Send is held back until the next one, so that all but the last of a push are coalesced. */
+/* Each Send is deferred until the next one, so that all but the last of a push are coalesced. */
 void exs_post(struct exs_connection *connection, struct exs_message *message)
 {
     unsigned char *slot = tx_slot(connection);

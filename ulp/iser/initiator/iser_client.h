@@ -28,7 +28,7 @@ struct iser_client_options {
     bool no_crc;                /* iSER: does not ask for CRC in MPA */
     bool no_immediate, initial_r2t;
     bool tagged_solicited; /* Write Base Offset refers to the first solicited octet */
-    unsigned depth;        /* commands under way; 1 to ISER_CLIENT_TASKS - 1 */
+    unsigned depth;        /* outstanding commands; 1 to ISER_CLIENT_TASKS - 1 */
     size_t memory;         /* octets for the data of all commands */
 };
 
@@ -99,7 +99,7 @@ bool iser_client_fail(struct iser_client *client, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Takes the sequence numbers of a PDU of the target. */
 void iser_client_note(struct iser_client *client, const struct iser_pdu *pdu);
-/* Returns the task of a PDU; NULL: it is not under way. */
+/* Returns the task of a PDU; NULL: no such task is outstanding. */
 struct iser_client_task *iser_client_find(struct iser_client *client, const uint8_t *bhs);
 /* Returns where the data segment of a Data-In belongs; NULL: it is not acceptable. */
 uint8_t *iser_client_place(struct iser_client *client, const uint8_t *bhs, uint32_t length);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Commands under way: sending them, and handling the target's PDUs. */
+/* Outstanding commands: sending them, and handling the target's PDUs. */
 #include "initiator/iser_client.h"
 
 #include <string.h>

@@ -84,7 +84,7 @@ static void request_accept(struct iser_fabric *fabric, struct iser_portal *porta
         answer[0] |= PRIVATE_NO_INVALIDATE;
     request_fill_peer(&event->conn_req.source_addr, &link->remote);
     if (it_ep_accept(ep, event->conn_req.cn_est_id, answer, sizeof(answer)) != IT_SUCCESS)
-        iser_link_close(link); /* the initiator has gone */
+        iser_link_close(link); /* the initiator has disconnected */
     else
         (void)iser_arrival_begin_rdma(portal, link);
 }

@@ -285,7 +285,7 @@ void itiser_stop(struct itiser *target, unsigned timeout_ms, void (*stopped)(voi
     itiser_close_portals(target);
     while (iser_arrival_drop_oldest(target)) {
     }
-    /* A session whose initiator has gone ends here. */
+    /* Ends a session whose initiator has disconnected. */
     for (struct iser_session *next, *session = target->service.sessions; session; session = next) {
         next = session->next;
         iser_session_ask_to_leave(session, (uint16_t)((timeout_ms + 999) / 1000));

@@ -8,7 +8,7 @@
 
 /* ---- The end of a command ------------------------------------------------------ */
 
-/* Sets status and sense by what has happened to the command. */
+/* Sets status and sense according to the command's outcome. */
 static void conclude(struct iser_scsi_command *command)
 {
     const struct iser_fault *fault = &command->fault;

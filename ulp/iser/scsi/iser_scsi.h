@@ -118,7 +118,7 @@ void iser_scsi_execute(struct iser_scsi_command *command);
 uint32_t iser_scsi_residual(const struct iser_scsi_command *command, bool *overflow);
 
 bool iser_scsi_lun_exists(const struct iser_scsi_target *target, const uint8_t lun[8]);
-/* LUN RESET. Returns false if there is no such LUN. The caller handles commands under way. */
+/* LUN RESET. Returns false if there is no such LUN. The caller handles outstanding commands. */
 bool iser_scsi_lun_reset(struct iser_scsi_target *target, const uint8_t lun[8]);
 void iser_scsi_target_reset(struct iser_scsi_target *target);
 /* CLEAR TASK SET by this nexus: sets an attention for the others. */

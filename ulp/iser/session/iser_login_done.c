@@ -195,7 +195,7 @@ static bool login_base_is_solicited(const struct iser_session *session)
                                        : session->link->ops->rdma;
 }
 
-/* Returns how many PDUs may be under way for one command and its unsolicited data. */
+/* Returns how many PDUs may be outstanding for one command and its unsolicited data. */
 static uint32_t login_receives_each(const struct iser_params *params)
 {
     if (params->initial_r2t)

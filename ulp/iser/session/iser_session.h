@@ -25,7 +25,7 @@
 enum iser_phase {
     ISER_LOGGING_IN,
     ISER_FULL_FEATURE,
-    ISER_LEAVING /* accepts nothing more; what is under way to the initiator is still sent */
+    ISER_LEAVING /* accepts nothing more; pending output is still sent */
 };
 
 struct iser_session;
@@ -79,7 +79,7 @@ struct iser_task {
     bool in_window;    /* occupies a place of the window */
     bool aborted;      /* gets no response; freed when its buffer is no longer used */
     bool placing;      /* the link reads a data segment into the buffer */
-    bool reading;      /* RDMA Reads into the buffer are under way */
+    bool reading;      /* RDMA Reads into the buffer are outstanding */
     bool unsolicited;  /* Data-Out without R2T may come */
     uint32_t received; /* octets of data-out, including dropped ones */
     uint32_t data_sn;  /* the next one expected */

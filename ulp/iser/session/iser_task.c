@@ -88,7 +88,7 @@ static bool task_is_used(const struct iser_task *task)
 void iser_task_abort(struct iser_task *task)
 {
     if (task->state == ISER_TASK_RESPONSE || task->aborted)
-        return; /* over: its response is under way */
+        return; /* the task has ended: its response is being sent */
     task->aborted = true;
     if (!task_is_used(task))
         iser_task_free(task);

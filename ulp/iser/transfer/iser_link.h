@@ -31,7 +31,7 @@ struct iser_limits {
     uint32_t receive_max; /* data segment that this side accepts */
     uint32_t max_burst;
     uint32_t window;           /* commands that may be open */
-    uint32_t receives;         /* RDMA: PDUs that may be under way to this side */
+    uint32_t receives;         /* RDMA: PDUs that the peer may have outstanding */
     bool write_base_solicited; /* RDMA: Write Base Offset refers to the first solicited octet */
 };
 
@@ -53,7 +53,7 @@ struct iser_transfer {
     uint32_t out_have;          /* octets received, from the beginning */
     uint32_t in_length;         /* octets to send */
 
-    /* Plain: the R2T under way. */
+    /* Plain: the outstanding R2T. */
     uint32_t ttt;
     uint32_t r2t_sn;
     uint32_t burst_end;
@@ -77,7 +77,7 @@ struct iser_link_user {
      */
     uint8_t *(*place)(void *user, const uint8_t *bhs, uint32_t length);
     void (*pdu)(void *user, const struct iser_pdu *pdu);
-    /* All the data that solicit has asked for has arrived. */
+    /* All data requested by solicit has arrived. */
     void (*solicited)(void *user, struct iser_transfer *transfer);
     /* Data and response have been sent: the buffer belongs to the session again. */
     void (*responded)(void *user, struct iser_transfer *transfer);

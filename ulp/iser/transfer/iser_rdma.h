@@ -86,7 +86,7 @@ struct rdma {
     struct rdma_region login, full;
     struct rdma_slot *free; /* free slots for Sends */
     unsigned sending;
-    /* During a turn requests are held back and sent together at its end. */
+    /* During a turn requests are deferred and sent together at its end. */
     unsigned turns;
     bool has_last;
     struct rdma_request last; /* the last request; earlier ones are posted, and wait for this one */

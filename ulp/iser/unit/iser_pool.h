@@ -20,7 +20,7 @@ void iser_pool_free(struct iser_pool *pool);
 
 void iser_pool_submit(struct iser_pool *pool, struct iser_work *work);
 
-/* Returns true if no work is under way. Called by the thread that submits and reaps. */
+/* Returns true if no work is pending. Called by the thread that submits and reaps. */
 bool iser_pool_is_idle(const struct iser_pool *pool);
 
 /* Returns a descriptor that is readable while there is work to reap. */

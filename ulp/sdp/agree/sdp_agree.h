@@ -129,7 +129,7 @@ enum sdp_agree_verdict sdp_agree_abandon(struct sdp_agreement *agreement);
 /* ---- Processes ------------------------------------------------------------------------------ */
 
 /*
- * Called around fork(2), before locks that `decided` takes. Questions and promises under way are
+ * Called around fork(2), before locks that `decided` takes. Pending questions and promises are
  * decided first. A socket without a data call so far stays undecided, and is converted only while a
  * single process has it: each sdp_agree_free is counted.
  */

@@ -35,7 +35,7 @@ bool sdp_agent_watch(struct sdp_agreement *agreement);
 bool sdp_agent_watch_stream(struct sdp_agreement *agreement);
 void sdp_agent_forget(struct sdp_agreement *agreement); /* and closes the channel */
 
-/* Called around fork with the lock: no call of `decided` is under way. */
+/* Called around fork with the lock: `decided` is not running. */
 void sdp_agent_before_fork(void);
 void sdp_agent_after_fork_child(void);
 

@@ -91,8 +91,8 @@ ssize_t sdp_receive(struct sdp_connection *connection, const struct iovec *parts
 int sdp_shutdown(struct sdp_connection *connection, int how);
 
 /*
- * The last call on the connection by this process; no other one may be under way. `changed` is not
- * called after it. Does not wait, unless linger demands it, as SO_LINGER does (0 s: reset).
+ * The last call on the connection by this process; no other call may be in progress. `changed` is
+ * not called after it. Does not wait, unless linger demands it, as SO_LINGER does (0 s: reset).
  */
 int sdp_close(struct sdp_connection *connection, const struct linger *linger);
 

@@ -116,7 +116,7 @@ struct sdp_connection {
     bool large_read; /* the last receiving call was one for ZCopy */
 
     /* Waiting. */
-    bool quiet;       /* a call is under way and takes the events: the callback does not run */
+    bool quiet;       /* a call is in progress and takes the events: the callback does not run */
     bool driver;      /* a thread sleeps on the EVD */
     bool held;        /* no thread may become the driver: the process forks */
     uint32_t waiters; /* threads that sleep on turn */

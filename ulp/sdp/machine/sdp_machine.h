@@ -178,7 +178,7 @@ void sdp_machine_written(struct sdp_machine *machine, uint32_t octets, struct sd
 
 /* Returns the peer's oldest SrcAvail, or NULL. */
 const struct sdp_place *sdp_machine_source(const struct sdp_machine *machine);
-/* An RDMA Read of its next octets begins, and ends; one at a time. */
+/* Called when an RDMA Read of the source's next octets begins, and when it ends; one at a time. */
 void sdp_machine_read_begins(struct sdp_machine *machine, uint32_t octets);
 void sdp_machine_read_ends(struct sdp_machine *machine);
 /* Makes SendSm due if it is legal. Returns false if the SrcAvail must be read. */

@@ -147,7 +147,7 @@ static bool write_key(const char *path)
     return done;
 }
 
-/* Without a key, programs on other hosts are strangers, and nothing else changes. */
+/* Without a key, programs on other hosts are strangers; there is no other effect. */
 static void make_key(const struct sdp_policy *policy)
 {
     char *path;

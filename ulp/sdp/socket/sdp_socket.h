@@ -45,7 +45,7 @@ struct sdp_interest {
 #define SDP_INTERESTS_MAX 8
 
 struct sdp_socket {
-    /* Numbers in the table, and calls under way. The memory is never freed. */
+    /* Counts numbers in the table and calls in progress. The memory is never freed. */
     atomic_uint references;
     _Atomic enum sdp_state state;
     struct sdp_connection *connection; /* from SDP_CONVERTED on, until the end */

@@ -21,7 +21,9 @@ void sdp_table_unlock(void);
 /* Called without a lock. */
 enum sdp_number_kind sdp_table_kind(int number);
 
-/* Returns the socket, or NULL if the number is none. Without a lock. See sdp_socket_hold. */
+/*
+ * Returns the socket, or NULL if the number is not a socket. Without a lock. See sdp_socket_hold.
+ */
 struct sdp_socket *sdp_table_get(int number);
 
 /* Called with the lock. Returns false without memory, or for a number outside the table. */

@@ -159,7 +159,10 @@ static it_status_t accept_passive(struct verbs_conn *conn, const struct decision
     return IT_SUCCESS;
 }
 
-/* Returns false if the peer has gone. Events that this thread has not read yet are read first. */
+/*
+ * Returns false if the peer has disconnected. First reads the events that this thread has not read
+ * yet.
+ */
 static bool accept_is_timely(struct verbs_conn *conn)
 {
     if (!conn->peer_gone)

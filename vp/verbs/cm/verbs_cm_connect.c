@@ -52,11 +52,11 @@ static bool connect_again(struct verbs_conn *conn)
         return false;
     if (rdma_bind_addr(id, (struct sockaddr *)&local) != 0 ||
         rdma_resolve_addr(id, NULL, (struct sockaddr *)&remote, connect_resolve_ms(conn)) != 0) {
-        (void)rdma_destroy_id(id); /* bound, but without anything under way */
+        (void)rdma_destroy_id(id); /* only bound: no event is pending */
         return false;
     }
     verbs_conn_own(conn, id);
-    (void)rdma_destroy_id(old); /* no event of it is under way */
+    (void)rdma_destroy_id(old); /* it has no pending event */
     return true;
 }
 

@@ -24,7 +24,7 @@ static bool guard_bind(struct verbs_cm *cm, const struct sockaddr *address)
         cm->guard.id = id;
         return true;
     }
-    (void)rdma_destroy_id(id); /* bound, but without anything under way */
+    (void)rdma_destroy_id(id); /* only bound: no event is pending */
     return false;
 }
 

@@ -34,7 +34,7 @@ static int listen_bind(struct verbs_listener *listener, const struct sockaddr *a
         return 0;
     }
     error = errno;
-    (void)rdma_destroy_id(id); /* bound, but without anything under way */
+    (void)rdma_destroy_id(id); /* only bound: no event is pending */
     return error;
 }
 

@@ -298,7 +298,7 @@ static bool path_resolve(struct verbs_cm *cm, const it_net_addr_t *local,
         verbs_path_fill(cm->ia, id, path);
         found = memo_keep(cm, &path->remote.ib, local, remote);
     }
-    (void)rdma_destroy_id(id); /* used here only: nothing is under way */
+    (void)rdma_destroy_id(id); /* used here only: no event is pending */
     return found;
 }
 

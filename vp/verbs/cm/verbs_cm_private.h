@@ -134,7 +134,7 @@ struct verbs_service {
     struct verbs_cm *cm;
     struct ual_ud_service *ual;
     struct vp_ud_service_info info;
-    struct rdma_cm_id *id; /* NULL: no request is under way */
+    struct rdma_cm_id *id; /* NULL: no request is pending */
     struct vp_timer *timer;
 };
 
@@ -245,7 +245,7 @@ void verbs_qp_fill_param(struct verbs_conn *conn, const struct verbs_ep *ep);
 bool verbs_qp_is_wanted(const struct verbs_conn *conn);
 /* InfiniBand and RoCE: moves the QP to RTS. Returns false if the device refuses. */
 bool verbs_qp_connect(struct verbs_conn *conn);
-/* Returns how many Reads may be under way at once. */
+/* Returns how many Reads may be outstanding. */
 uint32_t verbs_qp_ord(const struct verbs_conn *conn);
 
 /* ---------------------------------------------------------------- verbs_cm_reason.c */

@@ -55,7 +55,7 @@ static const struct machine_row machine[] = {
     ROW(IN(ARRIVED), FAILURES | ON(DISCONNECTED) | ON(REMOVED), SAME, FAIL),
     ROW(IN(ARRIVED), ON(CONFIRMED), REPLY, AGREE),
     ROW(IN(ARRIVED), ON(EXPIRED), SAME, ABANDON),
-    /* The consumer learns that the peer has gone when it decides. */
+    /* The consumer learns by its decision that the peer has disconnected. */
     ROW(IN(ANNOUNCED), ON(FAILED) | ON(REFUSED) | ON(DISCONNECTED), SAME, ABANDON),
     ROW(IN(ANNOUNCED), ON(REMOVED) | ON(EXPIRED), SAME, ABANDON),
     ROW(DECIDED, ON(DECLINED) | ON(WITHDRAWN), OVER, NOTHING),

@@ -19,7 +19,7 @@ enum verbs_conn_state {
     VERBS_CONN_ANNOUNCED, /* responder: the consumer has been asked */
     VERBS_CONN_CONFIRM,   /* responder: the answer has been sent */
     VERBS_CONN_LIVE,
-    VERBS_CONN_OVER,    /* rdma_cm has nothing under way: the id can be destroyed at once */
+    VERBS_CONN_OVER,    /* rdma_cm is idle: the id can be destroyed at once */
     VERBS_CONN_CLOSING, /* without EP: the peer has not disconnected yet */
     VERBS_CONN_DYING,   /* without EP, iWARP: a thread is in rdma_destroy_id */
     VERBS_CONN_STATES

@@ -156,7 +156,7 @@ static void source_log_empty_read(const struct verbs_ep *ep, const struct ibv_wc
                   verbs_host->ia_name(ep->ia->ual));
 }
 
-/* Failures are rare. A flushed request mostly failed because of something else. */
+/* Failures are rare. A flushed request mostly failed because of another request. */
 static void __attribute__((noinline))
 source_note_failure(struct verbs_ep *ep, const struct ibv_wc *wc, bool is_receive)
 {

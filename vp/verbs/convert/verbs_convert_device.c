@@ -68,7 +68,7 @@ static struct rdma_cm_id *convert_bind(struct verbs_convert *convert)
         return id;
     verbs_warn(convert->ia, "conversion: rdma_bind_addr", error);
     convert->code = verbs_reason_of_errno(error);
-    (void)rdma_destroy_id(id); /* bound, but without anything under way */
+    (void)rdma_destroy_id(id); /* only bound: no event is pending */
     return NULL;
 }
 
@@ -85,7 +85,7 @@ static int convert_listen_once(struct verbs_convert *convert)
         return 0;
     }
     error = errno;
-    (void)rdma_destroy_id(id); /* bound, but without anything under way */
+    (void)rdma_destroy_id(id); /* only bound: no event is pending */
     return error;
 }
 
@@ -146,7 +146,7 @@ bool verbs_convert_connect(struct verbs_convert *convert)
         return false;
     conn = convert_conn(convert, id, &verbs_initiator);
     if (!conn) {
-        (void)rdma_destroy_id(id); /* bound, but without anything under way */
+        (void)rdma_destroy_id(id); /* only bound: no event is pending */
         return false;
     }
     conn->any_port = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A TCP stream that belongs to the program, while its conversion is under way. Octets are peeked at
+ * A TCP stream that belongs to the program, during its conversion. Octets are peeked at
  * in the socket and taken out only when they are known to belong to the conversion. Everything runs
  * on the IA's thread.
  */

@@ -116,7 +116,7 @@ struct verbs_queue {
     struct verbs_ep *ep;
     it_ep_handle_t handle; /* of .ep */
     struct verbs_cq *cq;
-    struct verbs_slot marker; /* wr_id of the provider's own request, behind all others */
+    struct verbs_slot marker; /* wr_id of the provider's own request, after all others */
 
     /* Guarded by the EVD's lock. */
     uint32_t reaped;      /* number after the newest post known to be complete */

@@ -119,7 +119,7 @@ static void rmr_let_go_locked(struct verbs_rmr *rmr)
     rmr->ep = NULL;
 }
 
-/* Requests under way notice by the serial number that the RMR is gone. */
+/* Pending requests detect by the serial number that the RMR is gone. */
 void verbs_rmr_destroy(struct ual_rmr *ual)
 {
     struct verbs_rmr *rmr = verbs_rmr_of(ual);
@@ -154,7 +154,7 @@ it_handle_t verbs_rmr_invalidated(struct verbs_ia *ia, uint32_t key)
         if (!rmr->state.lmr || rmr->state.key != key)
             continue;
         rmr_let_go_locked(rmr);
-        rmr->is_open = rmr->last_key != key; /* a later link may be under way */
+        rmr->is_open = rmr->last_key != key; /* a later link may be pending */
         handle = (it_handle_t)rmr->ual;
         break;
     }

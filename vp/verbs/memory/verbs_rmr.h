@@ -28,7 +28,7 @@ struct verbs_rmr {
 
 /* The outcome of a link or unlink; .state is zero for an unlink. */
 struct verbs_link {
-    struct verbs_rmr *rmr; /* NULL: no request is under way */
+    struct verbs_rmr *rmr; /* NULL: no request is pending */
     uint64_t serial;
     bool wide;
     struct ibv_mw *mw; /* never dereferenced; NULL: the device does not have the request */
