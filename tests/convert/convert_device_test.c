@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * convert_device_test DEVICE IPV4 [COMMAND]: conversion on a real device, by the public API.
- * COMMAND takes the device away. Both ends on the device; and one end against frames that the test
- * writes, with strangers who use the device directly. Whether it succeeds or not, every octet that
- * the programs exchange before and after is compared, and after a failure the same stream and the
- * same endpoint can be converted again.
+ * convert_device_test DEVICE IPV4 [COMMAND]: conversion on a real device, through the public API.
+ * COMMAND removes the device. In some cases both ends are on the device. In others the test itself
+ * writes the frames of one end, with strangers that use the device directly. The test compares
+ * every octet that the programs exchange before and after a conversion, successful or not. After a
+ * failed conversion the same stream and endpoint can be converted again.
  */
 #include "convert/device_kit.h"
 #include "convert/stranger.h"
@@ -29,7 +29,7 @@ static size_t key_for(const uint8_t token[AGREE_TOKEN], uint8_t key[AGREE_OWN_MA
 
 /* ---- Both ends convert ---------------------------------------------------------------------- */
 
-/* Both ends have the address of the test. */
+/* Checks that both ends of the path have the test's address. */
 static void leads_here(const it_path_t *path)
 {
     const it_ib_gid_t *gid = &path->u.ib.remote_port_gid;
@@ -89,7 +89,7 @@ static void both_ends(void)
         struct kit_end far;
 
         if (round == 1)
-            before = fx_fd_count(); /* librdmacm has opened what it keeps */
+            before = fx_fd_count(); /* librdmacm has opened its own descriptors */
 
         kit_open_end(&near);
         kit_open_end(&far);
@@ -105,7 +105,7 @@ static void both_ends(void)
     fx_fd_settle(before);
 }
 
-/* Many streams of one IA at the same time. */
+/* Converts many streams of one IA at the same time. */
 static void crowd(void)
 {
     struct fx_node node;
@@ -144,8 +144,8 @@ static void open_against_test(struct kit_end *end, int *peer)
 }
 
 /*
- * The end of every conversion that fails here: the stream is plain at the right octet, and a second
- * conversion of the same stream and endpoint succeeds.
+ * Checks the end of every conversion that fails here: the stream is plain at the right octet, and a
+ * second conversion of the same stream and endpoint succeeds.
  */
 static void goes_on(struct kit_end *end, int peer, it_event_type_t number)
 {
@@ -218,8 +218,8 @@ static void plain_peer(void)
 }
 
 /*
- * Nobody listens at the port that the answer names; somebody refuses; somebody accepts without the
- * key.
+ * The answer names a port where nobody listens, where somebody refuses, or where somebody accepts
+ * without the key.
  */
 static void answers_that_lead_nowhere(void)
 {
@@ -272,7 +272,7 @@ static bool knocks(uint16_t port, const void *private_data, size_t length)
     return connected;
 }
 
-/* Strangers at the Responder's port do no harm; the right token opens it, once. */
+/* Strangers at the responder's port do no harm. Only the right token opens it, once. */
 static void strangers(void)
 {
     struct agree_terms terms = kit_terms(0);
@@ -306,7 +306,10 @@ static void strangers(void)
 
 /* ---- The peer dies in the middle ------------------------------------------------------------ */
 
-/* As Responder; step 2: with the RDMA connection made, and the Initiator's ready heard. */
+/*
+ * The test plays the responder and dies. In step 2 the RDMA connection exists and the test has read
+ * the initiator's READY.
+ */
 static void responder_dies(int step)
 {
     struct stranger stranger = {0};
@@ -370,7 +373,7 @@ static void peer_dies(void)
     }
 }
 
-/* A process that converts its end, and is killed some time after; a pipe says that it has begun. */
+/* Starts a process that converts its end and is killed later. A pipe tells that it has begun. */
 static pid_t start_victim(int sd, int *begun)
 {
     char octet = 0;
@@ -395,8 +398,8 @@ static pid_t start_victim(int sd, int *begun)
 }
 
 /*
- * Whenever it is: one outcome; if that is a failure the stream is at its end, else the connection
- * breaks.
+ * Whenever the process is killed, the conversion has one outcome. After a failure the stream is at
+ * its end. After a success the connection breaks.
  */
 static void process_is_killed(void)
 {
@@ -417,7 +420,7 @@ static void process_is_killed(void)
         ep = kit_open_ep(&node);
         CHECK_EQ(1, read(begun, &octet, 1));
         CHECK_OK(it_socket_convert(sd, ep, ITX_SC_INITIATOR, NULL, 0));
-        (void)poll(NULL, 0, delay_ms); /* another moment each time */
+        (void)poll(NULL, 0, delay_ms); /* another moment in each round */
         CHECK_EQ(0, kill(child, SIGKILL));
         CHECK_EQ(child, waitpid(child, NULL, 0));
         event = fx_next(node.conn_evd);
@@ -468,7 +471,7 @@ static void ended_by_the_program(void)
             CHECK_OK(it_ep_free(ep));
         }
         if (i < 6)
-            kit_hears_end(peer); /* although the program has its own open */
+            kit_hears_end(peer); /* although the program's own descriptor is open */
         fx_node_close(&node);
         kit_hears_end(peer);
         (void)close(sd);
@@ -479,7 +482,9 @@ static void ended_by_the_program(void)
 
 /* ---- One side cannot ------------------------------------------------------------------------ */
 
-/* A stream over an address that the device does not have: nothing is said, nothing is changed. */
+/*
+ * The stream uses an address that the device does not have: nothing is sent, and nothing changes.
+ */
 static void wrong_address(void)
 {
     struct sockaddr_in real = kit_address;
@@ -502,7 +507,7 @@ static void wrong_address(void)
     fx_node_close(&node);
 }
 
-/* The other side has no device: it converts on uiwarp, and neither understands the other. */
+/* The other side has no device and converts on uiwarp. Neither side understands the other. */
 static void other_side_without_device(void)
 {
     struct kit_end end;
@@ -516,7 +521,7 @@ static void other_side_without_device(void)
     CHECK_OK(it_socket_convert(end.sd, end.ep, ITX_SC_RESPONDER, NULL, 0));
     CHECK_OK(it_socket_convert(peer, ep, ITX_SC_INITIATOR, NULL, 0));
     fx_conn(end.node.conn_evd, end.ep, IT_CM_MSG_CONN_NONPEER_REJECT_EVENT);
-    kit_close_end(&end); /* its program gives up too */
+    kit_close_end(&end); /* its program gives up, too */
     fx_conn(node.conn_evd, ep, IT_CM_MSG_CONN_NONPEER_REJECT_EVENT);
     (void)close(peer);
     fx_node_close(&node);
@@ -537,7 +542,7 @@ static void flags(void)
 
 /* ---- The device goes away ------------------------------------------------------------------- */
 
-/* The library has read what the peer has said. */
+/* Waits until the library has read all that the peer has sent. */
 static void wait_until_read(int sd)
 {
     struct fx_patience patience = fx_patience_start("the last frame");
@@ -549,7 +554,7 @@ static void wait_until_read(int sd)
     } while (unread > 0);
 }
 
-/* Events of an IA that has failed are not for reading: the streams are what there is to see. */
+/* Events of a failed IA cannot be read, so the test checks the streams. */
 static void device_goes_away(const char *command)
 {
     struct agree_terms terms = kit_terms(0);
@@ -568,7 +573,7 @@ static void device_goes_away(const char *command)
     kit_say_end(peers[0], AGREE_ABORT, AGREE_NO_REASON);
     wait_until_read(listening.sd);
     kit_talk(listening.sd, peers[0], 70);
-    /* Neither side had said a word there: it is plain again at once. */
+    /* Neither side had sent a frame, so the stream is plain again at once. */
     fx_ep_wait_state(waiting.ep, IT_EP_STATE_NONOPERATIONAL);
     kit_talk(waiting.sd, peers[1], 80);
     (void)close(peers[0]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Conversion on a device over real sockets: both ends, and against peers that the test plays octet
- * by octet. The device is a model; where the conversion fails, every octet that the programs say
- * before and after is compared.
+ * Conversion on a device over real sockets: both ends, and one end against peers that the test
+ * plays octet by octet. The device is a model. If a conversion fails, every octet that the programs
+ * send before and after it is compared.
  */
 #include "convert/fake_host.h"
 
@@ -22,7 +22,7 @@
 
 struct link {
     struct fake_side side; /* converts .sd */
-    struct fake_side far;  /* converts .peer, where that is not played by the test */
+    struct fake_side far;  /* converts .peer, unless the test plays the peer */
     int sd;                /* the program's socket */
     int peer;
     int lowat, nodelay, cork, mode;
@@ -99,7 +99,7 @@ static void hear(int sd, const void *octets, size_t length)
     CHECK(memcmp(got, octets, length) == 0);
 }
 
-/* Nothing more is in the stream. */
+/* Checks that the stream has no more octets. */
 static void hears_nothing(int sd)
 {
     char octet;
@@ -184,7 +184,7 @@ static void failed(struct link *t, it_event_type_t number, it_conn_reject_code_t
     CHECK_EQ(1, t->side.news_count);
 }
 
-/* The socket is its owner's, as it was. */
+/* Checks that the socket is its owner's and unchanged. */
 static void is_plain(struct link *t)
 {
     CHECK_EQ(t->lowat, option(t->sd, SOL_SOCKET, SO_RCVLOWAT));
@@ -269,7 +269,7 @@ Test(convert_stream, both_ends)
         converted(&t.side, "granted");
         converted(&t.far, "please");
         fake_run();
-        hears_end(t.sd); /* although both programs have theirs open */
+        hears_end(t.sd); /* although both programs' descriptors are open */
         hears_end(t.peer);
         close_link(&t);
         CHECK_EQ(0, fake_device.dropped);
@@ -277,7 +277,7 @@ Test(convert_stream, both_ends)
     fx_fd_settle(before);
 }
 
-/* The programs close theirs at once. */
+/* The programs close their descriptors at once. */
 Test(convert_stream, both_ends_closed)
 {
     struct vp_convert what = {.initiator = false};
@@ -336,12 +336,12 @@ Test(convert_stream, both_ends_go_on_in_tcp)
     fake_device.wrong_key = true;
     both_fail(&t, nonpeer, nonpeer);
     open_link(&t);
-    t.far.ia.is_iwarp = false; /* another kind of device */
+    t.far.ia.is_iwarp = false; /* other kind of device */
     both_fail(&t, IT_CM_MSG_CONN_PEER_REJECT_EVENT, nonpeer);
     CHECK_EQ(IT_CN_REJ_BAD_CONN_PARMS, t.side.news[0].reject_code);
 }
 
-/* The device answers to nobody: the first time limit ends it for both. */
+/* The device answers nobody. The first time limit ends both conversions. */
 Test(convert_stream, both_ends_run_out_of_time)
 {
     const struct vp_convert what = {.initiator = false};
@@ -410,7 +410,7 @@ Test(convert_stream, plain_peer)
     }
 }
 
-/* What began like a frame is not taken either. */
+/* Octets that begin like a frame are not taken either. */
 Test(convert_stream, plain_peer_that_begins_like_a_frame)
 {
     uint8_t octets[AGREE_OWN_MAX];
@@ -445,7 +445,7 @@ Test(convert_stream, silent_peer)
     fake_run();
     fake_advance(30 * SECOND);
     failed(&t, IT_CM_MSG_CONN_NONPEER_REJECT_EVENT, IT_CN_REJ_TIMEOUT);
-    is_plain(&t); /* not an octet has been said */
+    is_plain(&t); /* nothing was sent */
     close_link(&t);
 
     open_link(&t);
@@ -456,12 +456,12 @@ Test(convert_stream, silent_peer)
     hear_last(&t, AGREE_ABORT, AGREE_TIMEOUT);
     fake_advance(10 * SECOND);
     failed(&t, IT_CM_MSG_CONN_NONPEER_REJECT_EVENT, IT_CN_REJ_TIMEOUT);
-    hears_end(t.peer); /* nobody knows what would be in it */
+    hears_end(t.peer); /* the stream is closed: its position is unknown */
     hears_end(t.sd);
     close_link(&t);
 }
 
-/* The peer closes, or dies, at every octet of the frame that is waited for. */
+/* The peer closes or dies at every octet of the frame that is awaited. */
 Test(convert_stream, peer_leaves_in_the_middle_of_a_frame)
 {
     uint8_t octets[AGREE_OWN_MAX];
@@ -478,7 +478,7 @@ Test(convert_stream, peer_leaves_in_the_middle_of_a_frame)
         (void)shutdown(t.peer, SHUT_WR);
         failed(&t, IT_CM_MSG_CONN_NONPEER_REJECT_EVENT, IT_CN_REJ_OTHER);
         if (cut > 0)
-            hear(t.sd, octets, cut); /* not taken: it was no whole frame */
+            hear(t.sd, octets, cut); /* not taken: the frame was incomplete */
         hears_end(t.sd);
         say(t.sd, "goodbye", 7);
         hear(t.peer, "goodbye", 7);
@@ -534,7 +534,7 @@ Test(convert_stream, strangers_are_refused)
     CHECK(fake_request_is_refused(key, sizeof(key)));
     key[AGREE_HEADER] ^= 1;
     CHECK_EQ(0, t.side.news_count);
-    fake_device.no_accept = true; /* no connection behind the test's request */
+    fake_device.no_accept = true; /* no connection follows the test's request */
     CHECK(!fake_request_is_refused(key, sizeof(key)));
     say_end(&t, AGREE_ABORT, AGREE_NO_REASON);
     failed(&t, IT_CM_MSG_CONN_NONPEER_REJECT_EVENT, IT_CN_REJ_OTHER);
@@ -543,7 +543,7 @@ Test(convert_stream, strangers_are_refused)
     close_link(&t);
 }
 
-/* Every conversion has tokens of its own. */
+/* Every conversion has its own token. */
 Test(convert_stream, tokens_differ)
 {
     uint8_t before[AGREE_TOKEN] = {0};
@@ -586,7 +586,7 @@ Test(convert_stream, early_octets)
     }
 }
 
-/* More than fits at once: the library gets its turns. */
+/* Reads more than fits at once, while the library runs in between. */
 static void hear_in_parts(const struct link *t, const uint8_t *octets, size_t length)
 {
     struct fx_patience patience = fx_patience_start("the message");
@@ -604,7 +604,7 @@ static void hear_in_parts(const struct link *t, const uint8_t *octets, size_t le
     CHECK(memcmp(got, octets, length) == 0);
 }
 
-/* The socket is full of what the program has said before. */
+/* The socket is full of what the program has sent before. */
 Test(convert_stream, long_message_into_a_full_socket)
 {
     static uint8_t message[65536];
@@ -622,7 +622,7 @@ Test(convert_stream, long_message_into_a_full_socket)
     while ((sent = send(t.sd, said, sizeof(said), MSG_DONTWAIT)) > 0)
         filled += (size_t)sent;
     CHECK_OK(fake_convert(&t.side, t.sd, &what));
-    memset(message, 0, sizeof(message)); /* the library has a copy */
+    memset(message, 0, sizeof(message)); /* the library has its own copy */
     while (filled > 0) {
         size_t part = filled < sizeof(said) ? filled : sizeof(said);
 
@@ -641,7 +641,7 @@ Test(convert_stream, long_message_into_a_full_socket)
 
 /* ---- The device's connection ends ----------------------------------------------------------- */
 
-/* Two streams: the test carries frames from one to the other, and holds back the commit. */
+/* Converts two streams. The test carries frames from one to the other, and delays the commit. */
 Test(convert_stream, end_of_the_connection_does_not_overtake_commit)
 {
     const struct vp_convert what = {.initiator = false};
@@ -694,11 +694,11 @@ Test(convert_stream, disconnected_while_pending)
         if (i < 3)
             CHECK_OK(verbs_convert_disconnect(t.side.ep->convert));
         else
-            verbs_convert_abandon(t.side.ep->convert); /* the EP is freed */
+            verbs_convert_abandon(t.side.ep->convert); /* as when the EP is freed */
         CHECK_EQ(i < 3, t.side.news_count);
         if (i < 3)
             CHECK_EQ(IT_CM_MSG_CONN_DISCONNECT_EVENT, t.side.news[0].number);
-        hears_end(t.peer); /* although the program has its own open */
+        hears_end(t.peer); /* although the program's own descriptor is open */
         (void)close(t.peer);
         t.peer = -1;
         fake_run();
@@ -707,7 +707,7 @@ Test(convert_stream, disconnected_while_pending)
     fx_fd_settle(before);
 }
 
-/* A peer that does not close its end is waited for 5 seconds, and not when the IA closes. */
+/* The library waits 5 seconds for a peer to close its end, but not when the IA closes. */
 Test(convert_stream, stream_is_retired_in_time)
 {
     size_t before = fx_fd_count();

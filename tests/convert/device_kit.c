@@ -82,7 +82,7 @@ static size_t moved(ssize_t result)
     return 0;
 }
 
-/* From one to the other, and not one more than there are. */
+/* Sends the plain dialogue from one to the other and checks that no more arrives. */
 static void talk_one_way(int from, int to, uint32_t seed)
 {
     static unsigned char said[STREAM];

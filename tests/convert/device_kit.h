@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the cases of convert_device_test have in common: an end on the device, its TCP stream, plain
- * octets and frames on that, and RDMA between two ends.
+ * Steps of the cases of convert_device_test: an end on the device, its TCP stream, plain octets and
+ * frames on it, and RDMA between two ends.
  */
 #ifndef ITAPI_TESTS_CONVERT_DEVICE_KIT_H
 #define ITAPI_TESTS_CONVERT_DEVICE_KIT_H
@@ -15,7 +15,7 @@
 #define KIT_MESSAGES 8u
 #define KIT_AREA     100000u
 
-/* Where the test runs: set by main. */
+/* The device and address of the test. main sets them. */
 extern const char *kit_device;
 extern struct sockaddr_in kit_address;
 extern uint8_t kit_kind; /* enum agree_kind */
@@ -31,10 +31,10 @@ void kit_open_node(struct fx_node *node);
 it_ep_handle_t kit_open_ep(const struct fx_node *node);
 void kit_open_end(struct kit_end *end);
 void kit_close_end(struct kit_end *end);
-/* Over the device's address. */
+/* Connects two sockets over the device's address. */
 void kit_tcp_pair(int *a, int *b);
 
-/* Plain octets, both ways: each arrives, and not one more. */
+/* Sends plain octets both ways. Each must arrive, and no others. */
 void kit_talk(int a, int b, uint32_t seed);
 void kit_hear(int sd, const char *text);
 void kit_hears_end(int sd);

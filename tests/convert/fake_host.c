@@ -215,7 +215,7 @@ void verbs_ep_report_end(struct verbs_ep *ep, const struct ual_conn_news *news)
 
 /* ---------------------------------------------------------------- the device */
 
-/* A connection has two of these, one at each end. */
+/* One end of a connection. */
 struct end {
     struct verbs_conn conn;
     struct end *other;
@@ -225,7 +225,7 @@ struct end {
 struct fake_device fake_device;
 
 static struct verbs_convert *listening;
-static struct end *asking; /* its request has not been taken */
+static struct end *asking; /* the end whose request was not taken yet */
 
 static struct end *end_of(struct verbs_convert *convert)
 {
@@ -323,7 +323,7 @@ void verbs_conn_establish(struct verbs_conn *conn, const void *private_data, siz
     end_free((struct end *)(void *)conn);
 }
 
-/* The events of a connection, one by one. True: there was one. */
+/* Makes the next event of a connection. Returns true if there was one. */
 static bool device_ask(void)
 {
     struct verbs_cm_event event = {.type = RDMA_CM_EVENT_CONNECT_REQUEST};
@@ -340,7 +340,7 @@ static bool device_ask(void)
     }
     memcpy(event.private_data, asking->conn.private_data, asking->conn.private_length);
     event.private_length = asking->conn.private_length;
-    /* As rdma_cm over InfiniBand does. */
+    /* rdma_cm over InfiniBand does the same. */
     while (event.private_length > 0 && event.private_data[event.private_length - 1] == 0)
         event.private_length--;
     listening->target->requested(listening, NULL, &event);
@@ -373,7 +373,7 @@ static bool device_works(void)
     return false;
 }
 
-/* The EP is accepted by verbs_cm_accept.c, which is not here. */
+/* verbs_cm_accept.c, which accepts on an EP, is not linked. */
 int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param)
 {
     (void)id;
@@ -440,7 +440,7 @@ static bool run_once(int timeout_ms)
     for (nfds_t i = 0; i < count; i++) {
         if (fds[i].revents == 0)
             continue;
-        of[i]->ready(of[i]->argument); /* the others may be gone now */
+        of[i]->ready(of[i]->argument); /* the others may be closed now */
         return true;
     }
     return false;
@@ -451,7 +451,7 @@ void fake_run(void)
     unsigned rounds = 0;
 
     while (run_once(0))
-        CHECK(++rounds < 10000); /* awake for ever over what cannot be used */
+        CHECK(++rounds < 10000); /* a descriptor wakes the loop for ever */
 }
 
 void fake_run_until_news(struct fake_side *side, unsigned count)

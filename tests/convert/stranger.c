@@ -15,7 +15,7 @@ static void stranger_open(struct stranger *stranger)
     CHECK(stranger->channel != NULL);
 }
 
-/* Keeps the private data; of a request also the id. */
+/* Takes the next event. Keeps its private data and, for a request, its id. */
 static enum rdma_cm_event_type next_event(struct stranger *stranger)
 {
     struct pollfd ready = {.fd = stranger->channel->fd, .events = POLLIN};
@@ -70,8 +70,8 @@ static void drop_id(struct stranger *stranger)
 }
 
 /*
- * rdma_cm chooses a port without asking TCP, whose ports those of siw are too: a socket may have
- * it, or one in time-wait. Then it is the next one.
+ * siw uses TCP's ports, but rdma_cm chooses a port without asking TCP. A socket may have that port,
+ * or a connection in time-wait. Then the next port is tried.
  */
 static bool is_taken(int result, const struct fx_patience *patience)
 {
@@ -81,7 +81,7 @@ static bool is_taken(int result, const struct fx_patience *patience)
     return true;
 }
 
-/* What rdma_connect returns, with errno. */
+/* Returns the result of rdma_connect, with errno. */
 static int ask(struct stranger *stranger, struct sockaddr_in *from, struct sockaddr_in *to,
                struct rdma_conn_param *param)
 {
@@ -112,7 +112,7 @@ bool stranger_connect(struct stranger *stranger, const struct sockaddr_in *addre
     return result == 0 && next_event(stranger) == RDMA_CM_EVENT_ESTABLISHED;
 }
 
-/* What rdma_listen returns, with errno. */
+/* Returns the result of rdma_listen, with errno. */
 static int listen_somewhere(struct stranger *stranger, struct sockaddr_in *at)
 {
     CHECK_EQ(0, rdma_create_id(stranger->channel, &stranger->listener, NULL, RDMA_PS_TCP));

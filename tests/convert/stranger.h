@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Somebody else on the RDMA device: a plain user of rdma_cm, who connects to a port or waits at
- * one. Each call blocks until its outcome is known.
+ * A stranger on the RDMA device: a plain user of rdma_cm that connects to a port or waits at one.
+ * Each call blocks until its outcome is known.
  */
 #ifndef ITAPI_TESTS_CONVERT_STRANGER_H
 #define ITAPI_TESTS_CONVERT_STRANGER_H
@@ -15,22 +15,22 @@ struct stranger {
     struct rdma_event_channel *channel;
     struct rdma_cm_id *listener;
     struct rdma_cm_id *id;
-    /* Of the last request or answer. */
+    /* From the last request or answer. */
     uint8_t private_data[256];
     size_t private_length;
 };
 
-/* True: the connection is there. port: network order. */
+/* Returns true if the connection exists. port is in network byte order. */
 bool stranger_connect(struct stranger *stranger, const struct sockaddr_in *address, uint16_t port,
                       const void *private_data, size_t length);
-/* The port, network order. */
+/* Returns the port in network byte order. */
 uint16_t stranger_listen(struct stranger *stranger, const struct sockaddr_in *address);
 void stranger_takes_request(struct stranger *stranger);
 void stranger_accepts(struct stranger *stranger, const void *private_data, size_t length);
 void stranger_rejects(struct stranger *stranger);
-/* Waits until the connection is at its end. */
+/* Waits until the connection has ended. */
 void stranger_sees_end(struct stranger *stranger);
-/* All of it goes away, as when its process dies. */
+/* Destroys all its objects, as when its process dies. */
 void stranger_close(struct stranger *stranger);
 
 #endif

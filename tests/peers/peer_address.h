@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Numeric addresses of commands as socket addresses. */
+/* Converts numeric addresses of commands to socket addresses. */
 #ifndef PEERS_ADDRESS_H
 #define PEERS_ADDRESS_H
 
@@ -7,7 +7,7 @@
 
 #include <sys/socket.h>
 
-/* IPv4 or IPv6 (with %INTERFACE if need be) and a port. */
+/* Parses IPv4 or IPv6 (with %INTERFACE if needed) and a port. */
 void peer_address_parse(struct peer_args *args, const char *text, uint64_t port,
                         struct sockaddr_storage *address);
 

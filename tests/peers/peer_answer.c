@@ -33,7 +33,7 @@ void peer_answer(const char *format, ...)
     peer_answer_begun = true;
 }
 
-/* Some providers give what is meant as errno with a minus. */
+/* Some providers return a negative errno. */
 void peer_answer_errno(const char *call, int error)
 {
     peer_answer("error %s errno=%d", call, error < 0 ? -error : error);

@@ -32,7 +32,7 @@ bool peer_args_refused(const struct peer_args *args)
 
 /* ---- Taking a line apart -------------------------------------------------------------------- */
 
-/* The entry of name in the list of what is allowed, what follows the name in *kind. */
+/* Returns the entry of name in the list of allowed options. *kind is the text behind the name. */
 static bool peer_args_allowed(const char *allowed, const char *name, size_t len, const char **kind)
 {
     while (*allowed != '\0') {

@@ -49,9 +49,9 @@ static void peer_command_abort(struct peer_args *args)
 struct peer_command {
     const char *name;
     void (*run)(struct peer_args *args);
-    unsigned min; /* words by position */
+    unsigned min; /* required number of positional words */
     unsigned max;
-    const char *options; /* as peer_args_parse() has them */
+    const char *options; /* in the form of peer_args_parse() */
 };
 
 static const struct peer_command peer_commands[] = {
@@ -115,7 +115,7 @@ bool peer_command_run(char *line)
         peer_args_refuse(&args, "%s: %u words are not what it takes", name, args.positions);
     if (!peer_args_refused(&args))
         command->run(&args);
-    /* After a pause, the next command goes on. */
+    /* After a pause the next command runs. */
     if (command->run == peer_command_pause && !peer_args_refused(&args))
         return true;
     return peer_answer_end() && (command->run != peer_command_quit || peer_args_refused(&args));

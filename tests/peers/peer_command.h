@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* Runs the command that is on the line, which it takes apart. False: it was the last. */
+/* Runs the command in the line, which it modifies. Returns false if it was the last one. */
 bool peer_command_run(char *line);
 
 #endif

@@ -20,8 +20,8 @@
 #define DONE_MAX 1000000u
 
 /*
- * How long a stream waits after the end of the connection. All that was posted should complete
- * then, but what is posted to siw after the end does not.
+ * How long a stream waits after the end of the connection. Until then all requests should complete,
+ * but requests that siw gets after the end never do.
  */
 #define GRACE_MS 3000
 
@@ -99,7 +99,10 @@ static struct ibv_wc peer_complete_take(struct peer_complete_queue *queue)
 
 /* ---- From the completion queue -------------------------------------------------------------- */
 
-/* Sleeps until the queue, or the state of the connection, may have changed. False: the deadline. */
+/*
+ * Sleeps until the queue or the state of the connection may have changed. Returns false at the
+ * deadline.
+ */
 static bool peer_complete_sleep(struct peer_connection *connection, int64_t deadline)
 {
     struct ibv_cq *cq;
@@ -131,8 +134,8 @@ static int64_t peer_complete_deadline(const struct peer_connection *connection, 
 }
 
 /*
- * The next completion, whose ever it is, goes to what is kept. False: none came before the deadline
- * of owner, who waits.
+ * Keeps the next completion, whoever its owner is. Returns false if none came before the deadline
+ * of owner, which waits.
  */
 static bool peer_complete_poll(struct peer_connection *connection, int64_t deadline,
                                enum peer_complete_owner owner)
@@ -155,7 +158,7 @@ static bool peer_complete_poll(struct peer_connection *connection, int64_t deadl
                                      peer_complete_deadline(connection, deadline, owner)))
                 return false;
         } else {
-            /* And a look after it: what came before is not told. */
+            /* Poll again after this: earlier completions are not notified. */
             error = ibv_req_notify_cq(connection->cq, 0);
             if (error != 0)
                 peer_die("ibv_req_notify_cq: %s", strerror(error));
@@ -164,7 +167,7 @@ static bool peer_complete_poll(struct peer_connection *connection, int64_t deadl
     }
 }
 
-/* Waits until there are count of this owner. */
+/* Waits until this owner has count completions. */
 static bool peer_complete_fill(struct peer_connection *connection, enum peer_complete_owner owner,
                                unsigned count, int64_t deadline)
 {
@@ -196,7 +199,7 @@ void peer_complete_answer(const struct ibv_wc *completion)
     static const char *const requests[] = {"recv", "send", "write", "read"};
     bool good = completion->status == IBV_WC_SUCCESS;
 
-    /* Opcode and length of a failure are not told: the request is known all the same. */
+    /* A failed completion has no valid opcode and length, but its request is known. */
     peer_answer("%" PRIu64 ":%s:%s:%" PRIu32, peer_complete_number(completion),
                 peer_name_status(completion->status),
                 good ? peer_name_opcode(completion) : requests[peer_complete_request(completion)],

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Completions. A request's wr_id tells what it was and which command it belongs to, so that
- * completions which come while another command waits are kept for their own.
+ * Completions. A request's wr_id tells its kind and its command, so that a completion that comes
+ * while another command waits is kept for its own command.
  */
 #ifndef PEERS_COMPLETE_H
 #define PEERS_COMPLETE_H
@@ -23,7 +23,7 @@ enum peer_request {
     PEER_READ,
 };
 
-/* Whose a completion is. */
+/* The owner of a completion. */
 enum peer_complete_owner {
     PEER_OF_DONE,   /* requests of recv, send, write, read: for `done` */
     PEER_OF_STREAM, /* requests of burst, echo, sink */
@@ -37,12 +37,12 @@ struct peer_complete_queue {
     unsigned count;
 };
 
-/* Part of a connection. */
+/* The part of a connection that concerns completions. */
 struct peer_complete {
     struct peer_complete_queue kept[PEER_OWNERS];
     bool armed;        /* the next completion makes the channel readable */
-    unsigned receives; /* posted by recv, not seen complete */
-    unsigned stream; /* which stream is the present one: completions of earlier ones are dropped */
+    unsigned receives; /* receives posted by recv that have not completed */
+    unsigned stream;   /* number of the present stream; completions of earlier ones are dropped */
 };
 
 uint64_t peer_complete_id(const struct peer_connection *connection, enum peer_request request,
@@ -50,14 +50,17 @@ uint64_t peer_complete_id(const struct peer_connection *connection, enum peer_re
 enum peer_request peer_complete_request(const struct ibv_wc *completion);
 uint64_t peer_complete_number(const struct ibv_wc *completion);
 
-/* A new stream begins. */
+/* Begins a new stream. */
 void peer_complete_begin_stream(struct peer_complete *complete);
 
-/* The next completion of the stream. False after an answer, of a deadline for instance. */
+/*
+ * Takes the next completion of the stream. Returns false if an error was answered, such as a
+ * timeout.
+ */
 bool peer_complete_next(struct peer_connection *connection, int64_t deadline,
                         struct ibv_wc *completion);
 
-/* ID:STATUS:OPCODE:BYTES, added to the answer. */
+/* Appends ID:STATUS:OPCODE:BYTES to the answer. */
 void peer_complete_answer(const struct ibv_wc *completion);
 
 void peer_complete_free(struct peer_complete *complete);

@@ -96,7 +96,9 @@ static int peer_connection_destroy_queues(struct peer_connection *connection)
     return first;
 }
 
-/* One completion queue for both directions, with room for what the provider rounds up. */
+/*
+ * Makes one completion queue for both directions, with room for sizes that the provider rounds up.
+ */
 static bool peer_connection_create_queues(struct peer_connection *connection,
                                           const struct ibv_qp_cap *cap)
 {
@@ -164,7 +166,7 @@ int peer_connection_destroy(struct peer_connection *connection)
 
     peer_complete_free(&connection->complete);
     if (connection->id->qp != NULL) {
-        /* It reports no error; the completion queue cannot be destroyed if it has failed. */
+        /* This call reports no error. If it fails, the completion queue cannot be destroyed. */
         rdma_destroy_qp(connection->id);
         (void)peer_tally_gone(PEER_QP, "rdma_destroy_qp", 0);
     }

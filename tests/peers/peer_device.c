@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of 32 octets each: 1 MiB. */
+/* Entries of 32 octets each: 1 MiB. */
 #define PLACEHOLDER_ENTRIES 32768
 
 static struct peer_device *peer_devices;
@@ -46,7 +46,7 @@ void peer_device_make_current(struct peer_device *device)
     peer_device_current = device;
 }
 
-/* The device of that name, or the first if there is no name; NULL if there is none. */
+/* Returns the device with that name, or the first one if name is NULL; NULL if there is none. */
 static struct peer_device *peer_device_find(const char *name)
 {
     if (peer_device_list == NULL)
@@ -75,9 +75,10 @@ struct peer_device *peer_device_pick(struct peer_args *args)
 }
 
 /*
- * libsiw takes the object whose mapping begins at 0x90000 for one without a mapping, and fails to
- * create it (SIW_INVAL_UOBJ_KEY is a legal offset). Offsets are given out from 0 on: a completion
- * queue that lies across that one keeps others from it. Nothing is lost where it cannot be made.
+ * libsiw believes that an object whose mapping begins at 0x90000 has no mapping, and fails to
+ * create it (SIW_INVAL_UOBJ_KEY is a legal offset). Offsets are assigned from 0 on, so a completion
+ * queue that covers this offset keeps other objects from it. If that queue cannot be made, nothing
+ * is lost.
  */
 #define FILLER_ENTRIES 32768
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Devices as rdma_cm opened them, each with one protection domain for everything on it. */
+/* Devices that rdma_cm has opened, each with one protection domain for all its objects. */
 #ifndef PEERS_DEVICE_H
 #define PEERS_DEVICE_H
 
@@ -9,7 +9,7 @@
 
 struct peer_device {
     struct ibv_context *context;
-    struct ibv_pd *pd; /* made at the first use */
+    struct ibv_pd *pd; /* made when it is first used */
     struct ibv_cq *placeholder;
     struct ibv_cq *filler;
     struct peer_device *next;
@@ -18,16 +18,16 @@ struct peer_device {
 struct peer_device *peer_device_of(struct ibv_context *context);
 const char *peer_device_name(const struct peer_device *device);
 
-/* An id was bound to this device: it is what commands mean that name none. */
+/* Makes this device, to which an id was bound, the one that commands without a device use. */
 void peer_device_make_current(struct peer_device *device);
 
 /*
- * The device that option dev names, else the current one, else the first there is. NULL after a
- * refusal.
+ * Returns the device that option dev names; without it the current one, or else the first one.
+ * Returns NULL after a refusal.
  */
 struct peer_device *peer_device_pick(struct peer_args *args);
 
-/* The protection domain. NULL after an answer. */
+/* Returns the protection domain, or NULL after an answer. */
 struct ibv_pd *peer_device_pd(struct peer_device *device);
 
 void peer_device_command(struct peer_args *args);

@@ -10,10 +10,10 @@
 #include <errno.h>
 #include <string.h>
 
-/* Reads each way at once if a command does not say, unless the device can do less. */
+/* The number of Reads each way unless the command says one or the device can do less. */
 #define READS_DEFAULT 16
 
-/* The parameters of a connection; the private data belongs to them. */
+/* The parameters of a connection with their private data. */
 struct peer_establish {
     struct rdma_conn_param parameters;
     uint8_t private_data[UINT8_MAX];
@@ -30,7 +30,7 @@ static void peer_establish_parse(struct peer_args *args, uint8_t ird, uint8_t or
                                                           sizeof(establish->private_data));
     parameters->responder_resources = (uint8_t)peer_args_option(args, "ird", ird, 0, UINT8_MAX);
     parameters->initiator_depth = (uint8_t)peer_args_option(args, "ord", ord, 0, UINT8_MAX);
-    /* Where these mean something: 7 asks for as many as there can be. */
+    /* Where these have a meaning, 7 asks for the maximum. */
     parameters->retry_count = 7;
     parameters->rnr_retry_count = 7;
 }
@@ -48,7 +48,7 @@ static struct peer_connection *peer_establish_connection(struct peer_args *args,
 
 /* ---- Active --------------------------------------------------------------------------------- */
 
-/* Waits for the event that ends a step of resolution. False after an answer. */
+/* Waits for the event that ends a step of resolution. Returns false after an answer. */
 static bool peer_establish_step(struct peer_event_queue *events, enum rdma_cm_event_type type,
                                 int64_t deadline)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* From an address or a request to an established connection. */
+/* The steps from an address or a request to an established connection. */
 #ifndef PEERS_ESTABLISH_H
 #define PEERS_ESTABLISH_H
 

@@ -29,7 +29,7 @@ static struct peer_event_queue *peer_event_queue_new(void)
     return queue;
 }
 
-/* Not blocking: rdma_get_cm_event() may drop the event that made the channel readable. */
+/* The channel does not block: rdma_get_cm_event() may drop the event that made it readable. */
 static bool peer_event_open(void)
 {
     if (peer_event_channel != NULL)
@@ -128,7 +128,9 @@ void peer_event_take(void)
     copy = peer_event_copy(event);
     queue = event->id->context;
     if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST) {
-        /* The new id has its queue from here on: its next event may be the next in the channel. */
+        /*
+         * From here on the new id has its queue: its next event may be the next one in the channel.
+         */
         queue = event->listen_id->context;
         copy->id = event->id;
         copy->queue = peer_event_queue_new();

@@ -72,7 +72,7 @@ void peer_listener_listen_command(struct peer_args *args)
     listener->id = id;
     listener->events = events;
     listener->number = peer_table_add(&peer_listeners, listener);
-    /* One that listens on all addresses has no device. */
+    /* A listener on all addresses has no device. */
     if (id->verbs != NULL)
         peer_device_make_current(peer_device_of(id->verbs));
     peer_answer("ok listen=%u port=%u", listener->number, ntohs(rdma_get_src_port(id)));

@@ -8,7 +8,7 @@
 void peer_listener_listen_command(struct peer_args *args);
 void peer_listener_request_command(struct peer_args *args);
 
-/* "destroy C" too: the first word tells. */
+/* Also handles "destroy C": the first word tells which. */
 void peer_listener_destroy_command(struct peer_args *args);
 
 void peer_listener_destroy_all(void);

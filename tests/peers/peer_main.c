@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* verbs_peer: does by verbs and rdma_cm what its standard input says. See README.md. */
+/*
+ * verbs_peer: carries out the commands of its standard input with verbs and rdma_cm. See README.md.
+ */
 #include "peer_answer.h"
 #include "peer_command.h"
 #include "peer_connection.h"
@@ -13,7 +15,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-/* Each connection has a descriptor of its own. */
+/* Each connection has its own descriptor. */
 static void raise_limits(void)
 {
     struct rlimit limit;

@@ -164,7 +164,7 @@ void peer_memory_free_command(struct peer_args *args)
 
 /* ---- What is in it -------------------------------------------------------------------------- */
 
-/* The words M OFFSET LENGTH: a part of a memory. */
+/* The words M OFFSET LENGTH, which name a part of a memory. */
 struct peer_memory_part {
     struct peer_memory *memory;
     size_t offset;
@@ -228,7 +228,7 @@ void peer_memory_zero_command(struct peer_args *args)
 }
 
 /*
- * poll_memory M OFFSET VALUE timeout=MS: nothing tells of a remote write, so it looks and sleeps.
+ * poll_memory M OFFSET VALUE timeout=MS: a remote write is not notified, so this polls and sleeps.
  */
 void peer_memory_poll_command(struct peer_args *args)
 {

@@ -11,17 +11,17 @@
 
 struct peer_memory {
     unsigned number;
-    uint64_t serial; /* never used again, as the number is */
+    uint64_t serial; /* unlike the number, never used again */
     uint8_t *octets;
     size_t size;
     struct peer_device *device;
     struct ibv_mr *mr;
 };
 
-/* NULL after a refusal. */
+/* Returns the memory with this name, or NULL after a refusal. */
 struct peer_memory *peer_memory_named(struct peer_args *args, const char *name);
 
-/* Refuses a memory that is of another device: no queue pair of this one can use it. */
+/* Refuses memory of another device, which no queue pair of this device can use. */
 void peer_memory_check_device(struct peer_args *args, const struct peer_memory *memory,
                               const struct peer_device *device);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The names of verbs and rdma_cm constants as answers give them. */
+/* The names of verbs and rdma_cm constants in answers. */
 #ifndef PEERS_NAMES_H
 #define PEERS_NAMES_H
 
@@ -14,7 +14,7 @@ const char *peer_name_async(enum ibv_event_type event);
 const char *peer_name_state(enum ibv_qp_state state);
 const char *peer_name_status(enum ibv_wc_status status);
 
-/* The opcode of a completion that is a success. */
+/* Returns the name of a successful completion's opcode. */
 const char *peer_name_opcode(const struct ibv_wc *completion);
 
 #endif

@@ -10,7 +10,7 @@
 
 /* ---- Words ---------------------------------------------------------------------------------- */
 
-/* Takes the text up to the separator, or all, off *text; false if it does not fit. */
+/* Takes the text up to the separator, or all of it, off *text. Returns false if it does not fit. */
 static bool peer_post_cut(const char **text, char separator, char *part, size_t room)
 {
     const char *end = strchr(*text, separator);
@@ -138,7 +138,7 @@ static int peer_post_to_send_queue(struct ibv_qp *qp, const struct peer_post *po
         request.opcode = post->request == PEER_WRITE ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ;
         request.wr.rdma.remote_addr = post->remote_address;
     }
-    /* In a send that invalidates as well: libsiw looks here and not at invalidate_rkey. */
+    /* Also set in a Send with invalidate: libsiw reads it here and not in invalidate_rkey. */
     request.wr.rdma.rkey = post->rkey;
     return ibv_post_send(qp, &request, &bad);
 }
@@ -154,7 +154,7 @@ bool peer_post(struct peer_connection *connection, const struct peer_post *post)
         error = peer_post_receive(connection->id->qp, post, segments);
     else
         error = peer_post_to_send_queue(connection->id->qp, post, segments);
-    /* Not a value of errno if a provider's system call fails. */
+    /* If its system call fails, a provider may return -1 and set errno. */
     if (error == -1 && errno != 0)
         error = errno;
     if (error != 0)
@@ -164,7 +164,7 @@ bool peer_post(struct peer_connection *connection, const struct peer_post *post)
 
 /* ---- Commands ------------------------------------------------------------------------------- */
 
-/* What the commands have in common: C SEGMENTS id=N and flags. */
+/* Parses what the commands have in common: C SEGMENTS id=N and flags. */
 static struct peer_connection *peer_post_parse(struct peer_args *args, enum peer_request request,
                                                struct peer_post *post)
 {
@@ -226,7 +226,7 @@ void peer_post_read_command(struct peer_args *args)
     struct peer_post post;
     struct peer_connection *connection = peer_post_parse(args, PEER_READ, &post);
 
-    /* libsiw takes it and reads into memory of some earlier request. */
+    /* libsiw would accept it and read into memory of an earlier request. */
     if (post.segments == 0)
         peer_args_refuse(args, "a read has a segment, be it of length 0");
     peer_post_parse_remote(args, &post);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Requests to the queues of a connection. */
+/* Posts requests to the queues of a connection. */
 #ifndef PEERS_POST_H
 #define PEERS_POST_H
 
@@ -12,7 +12,7 @@
 
 #define PEER_SEGMENTS_MAX 32
 
-/* A request, whatever its kind; recv knows only the first three. */
+/* A request of any kind. recv uses only the first three members. */
 struct peer_post {
     uint64_t wr_id;
     struct ibv_sge segment[PEER_SEGMENTS_MAX];
@@ -21,20 +21,20 @@ struct peer_post {
     unsigned flags; /* IBV_SEND_ */
     uint64_t remote_address;
     uint32_t rkey;
-    bool invalidate; /* rkey, of a send */
+    bool invalidate; /* the request is a Send that invalidates rkey */
 };
 
 /*
- * The word M:OFFSET:LENGTH[,...] as segments. reach: how far beyond each segment offsets may grow
- * later, in octets.
+ * Parses the word M:OFFSET:LENGTH[,...]. reach is the number of octets by which offsets may grow
+ * later beyond each segment.
  */
 void peer_post_parse_segments(struct peer_args *args, const struct peer_connection *connection,
                               const char *text, uint64_t reach, struct peer_post *post);
 
-/* "to" of a write or "from" of a read, and rkey. */
+/* Parses "to" of a write or "from" of a read, and rkey. */
 void peer_post_parse_remote(struct peer_args *args, struct peer_post *post);
 
-/* False after an answer. */
+/* Posts the request. Returns false after an answer. */
 bool peer_post(struct peer_connection *connection, const struct peer_post *post);
 
 void peer_post_recv_command(struct peer_args *args);

@@ -22,7 +22,7 @@ struct peer_burst {
     uint64_t step;
     uint64_t depth;
     uint64_t id;
-    struct peer_post post; /* the next one */
+    struct peer_post post; /* the next request */
 };
 
 static void peer_burst_parse(struct peer_args *args, const struct peer_connection *connection,
@@ -107,7 +107,7 @@ static uint64_t peer_stream_min(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* The words from i on: COUNT M LENGTH. */
+/* Parses the words from i on: COUNT M LENGTH. */
 static void peer_stream_parse(struct peer_args *args, unsigned i, bool echo,
                               const struct peer_connection *connection, struct peer_stream *stream)
 {
@@ -140,7 +140,7 @@ static struct ibv_sge peer_stream_slot(const struct peer_stream *stream, uint64_
     return segment;
 }
 
-/* Posts the next receive, unless COUNT are. False after an answer. */
+/* Posts the next receive, unless COUNT were posted. Returns false after an answer. */
 static bool peer_stream_receive(struct peer_connection *connection)
 {
     struct peer_stream *stream = &connection->stream;
@@ -185,7 +185,7 @@ static void peer_stream_check_prepared(struct peer_args *args,
         peer_args_refuse(args, "connection %u is prepared for something else", connection->number);
 }
 
-/* The beginning of echo and sink: C COUNT M LENGTH. NULL after an answer. */
+/* Begins echo and sink: C COUNT M LENGTH. Returns NULL after an answer. */
 static struct peer_connection *peer_stream_begin(struct peer_args *args, bool echo)
 {
     struct peer_connection *connection = peer_connection_with_qp(args, 0);
@@ -220,7 +220,7 @@ void peer_stream_prepare_command(struct peer_args *args)
 
 /* ---- echo, sink ----------------------------------------------------------------------------- */
 
-/* Sends message k, which has so many octets, back from the second half of the memory. */
+/* Sends message k, which has len octets, back from the second half of the memory. */
 static bool peer_echo_send(struct peer_connection *connection, uint64_t k, uint32_t len)
 {
     struct peer_stream *stream = &connection->stream;
@@ -231,7 +231,7 @@ static bool peer_echo_send(struct peer_connection *connection, uint64_t k, uint3
 
     memset(&post, 0, sizeof(post));
     memcpy(sent, received, len);
-    /* Before the message goes back: who has it may send the next. */
+    /* Post before the message goes back: the side that gets it may then send the next one. */
     if (!peer_stream_receive(connection))
         return false;
     post.request = PEER_SEND;
@@ -243,7 +243,7 @@ static bool peer_echo_send(struct peer_connection *connection, uint64_t k, uint3
     return peer_post(connection, &post);
 }
 
-/* lengths: one for each slot. False after an answer. */
+/* Echoes all messages. lengths has one entry for each slot. Returns false after an answer. */
 static bool peer_echo_run(struct peer_connection *connection, uint32_t *lengths, int64_t deadline)
 {
     const struct peer_stream *stream = &connection->stream;
@@ -286,7 +286,7 @@ void peer_stream_echo_command(struct peer_args *args)
     free(lengths);
 }
 
-/* Looks at message k. False after an answer. */
+/* Checks message k. Returns false after an answer. */
 static bool peer_sink_check(const struct peer_stream *stream, uint64_t k, uint32_t len,
                             uint64_t seed)
 {

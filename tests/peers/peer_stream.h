@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Many requests by one command: burst, echo, sink; prepare posts the receives of the latter two. */
+/*
+ * Commands that make many requests: burst, echo, sink. prepare posts the receives of echo and sink.
+ */
 #ifndef PEERS_STREAM_H
 #define PEERS_STREAM_H
 
@@ -11,15 +13,15 @@
 struct peer_memory;
 
 /*
- * The receives of echo or sink, part of a connection. Message k goes to slot k modulo slots:
- * receives complete in the order they were posted in.
+ * The receives of echo or sink, part of a connection. Message k goes to slot k modulo slots, since
+ * receives complete in the order of posting.
  */
 struct peer_stream {
-    bool prepared; /* by `prepare`, not used yet */
-    bool echo;     /* the second half of the memory is for what is sent back */
+    bool prepared; /* `prepare` has posted receives that are not used yet */
+    bool echo;     /* the second half of the memory holds the messages that are sent back */
     uint64_t count;
     uint64_t length;
-    uint64_t serial; /* of the memory */
+    uint64_t serial; /* serial of the memory */
     struct peer_memory *memory;
     uint64_t slots;
     uint64_t posted;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Counts the objects of verbs and rdma_cm that exist, so that none is left at the end. */
+/* Counts the existing objects of verbs and rdma_cm, so that a leak shows at the end. */
 #ifndef PEERS_TALLY_H
 #define PEERS_TALLY_H
 
@@ -19,11 +19,12 @@ enum peer_object {
 void peer_tally_made(enum peer_object object);
 
 /*
- * error: what the call that destroys it gave, 0 for success. Complains of a failure; returns error.
+ * Counts a destroyed object. error is the result of the call that destroyed it, 0 for success.
+ * Prints an error and returns it.
  */
 int peer_tally_gone(enum peer_object object, const char *call, int error);
 
-/* True if nothing is left; else says on standard error what is. */
+/* Returns true if no object is left; otherwise prints which ones are. */
 bool peer_tally_empty(void);
 
 #endif

@@ -7,7 +7,7 @@ set -euo pipefail
 verbs_peer=$1
 declare -A in out pid
 answer=
-# What the helpers below find out: of the listener, of the last connection at each side, of memory.
+# Set by the helpers below: the listener, the last connection at each side, the last memory.
 listener='' port='' ca='' cb='' mem='' address='' rkey=''
 
 fail() {
@@ -15,7 +15,7 @@ fail() {
     exit 1
 }
 
-# start NAME [COMMAND...]: a peer, by "COMMAND... verbs_peer".
+# start NAME [COMMAND...]: starts a peer as "COMMAND... verbs_peer".
 start() {
     local name=$1 fifos fd
     shift
@@ -30,13 +30,13 @@ start() {
     rm -r "$fifos"
 }
 
-# hang_up NAME: the end of its input.
+# hang_up NAME: ends its input.
 hang_up() {
     local fd=${in[$1]}
     exec {fd}>&-
 }
 
-# gone NAME STATUS: waits for its end.
+# gone NAME STATUS: waits for its end with this status.
 gone() {
     local status=0 fd=${out[$1]}
     wait "${pid[$1]}" 2>/dev/null || status=$?
@@ -57,7 +57,7 @@ tell() {
     printf '%s\n' "$2" >&"${in[$1]}"
 }
 
-# hear NAME PATTERN [COMMAND]: the next answer, which must match as a whole.
+# hear NAME PATTERN [COMMAND]: reads the next answer, which must match as a whole.
 hear() {
     IFS= read -r -t 90 answer <&"${out[$1]}" || fail "$1 does not answer: ${3-}"
     [[ $answer =~ ^($2)$ ]] || fail "$1 answers '$answer', not '$2': ${3-}"
@@ -69,13 +69,13 @@ ask() {
     hear "$1" "$3" "$2"
 }
 
-# field NAME VARIABLE: the value of a field of the last answer.
+# field NAME VARIABLE: sets the variable to the value of a field of the last answer.
 field() {
     [[ $answer =~ (^| )$1=([^ ]*) ]] || fail "no $1 in '$answer'"
     printf -v "$2" '%s' "${BASH_REMATCH[2]}"
 }
 
-# listening NAME ADDRESS: sets listener and port.
+# listening NAME ADDRESS: listens; sets listener and port.
 listening() {
     ask "$1" "listen $2 0 backlog=250" 'ok listen=[0-9]+ port=[0-9]+'
     field listen listener
@@ -105,7 +105,7 @@ part() {
     ask b "destroy $cb" ok
 }
 
-# memory NAME SIZE [OPTIONS]: sets mem, address, rkey.
+# memory NAME SIZE [OPTIONS]: makes a memory; sets mem, address, rkey.
 memory() {
     ask "$1" "mem $2 ${3-}" 'ok mem=[0-9]+ address=0x[0-9a-f]+ rkey=0x[0-9a-f]+'
     field mem mem
@@ -138,7 +138,7 @@ test_usage() {
     ask a "fill $mem 3 90 5" ok
     ask a "check $mem 3 90 5" ok
     ask a "check $mem 2 5 5" 'error differs at=2 want=0x[0-9a-f]{2} got=0x00'
-    # The pattern by its definition: top octet of (p + 1) * STEP + s * SEED.
+    # Compute the pattern from its definition: top octet of (p + 1) * STEP + s * SEED.
     printf -v want '%02x' $((((3 + 1) * 0x9E3779B97F4A7C15 + 6 * 0xD1B54A32D192ED03) >> 56 & 255))
     ask a "check $mem 3 90 6" "error differs at=3 want=0x$want got=0x[0-9a-f]{2}"
     ask a "zero $mem 2 2" ok
@@ -192,7 +192,7 @@ test_connect() { # ADDRESS
     ask a "destroy $ca" ok
     ask b "destroy $cb" ok
 
-    # The longest private data that siw sends, both ways.
+    # Send the longest private data of siw both ways.
     ask b "resolve $1 $port" 'ok conn=[0-9]+'
     field conn cb
     tell b "connect $cb pd=$long"
@@ -202,7 +202,7 @@ test_connect() { # ADDRESS
     hear b "ok ird=[0-9]+ ord=[0-9]+ pd=$long"
     part
 
-    # Rejected; nobody there; nobody answers.
+    # The peer rejects, nobody is there, nobody answers.
     ask b "resolve $1 $port" 'ok conn=[0-9]+'
     field conn cb
     tell b "connect $cb"
@@ -227,7 +227,7 @@ test_connect() { # ADDRESS
     ask a "destroy $ca" ok
 }
 
-# A listener on all addresses; the events of several connections do not mix.
+# A listener on all addresses. The events of several connections do not mix.
 test_wildcard() { # ADDRESS WILDCARD
     local l1=$listener p1=$port conns=() i
     listening a "$2"
@@ -245,7 +245,7 @@ test_wildcard() { # ADDRESS WILDCARD
         ask b "state $cb" 'ok state=RTS'
         part
     done
-    # A request that nobody took goes with the listener.
+    # A request that no command took is destroyed with the listener.
     ask b "resolve $1 $port" 'ok conn=[0-9]+'
     field conn cb
     tell b "connect $cb timeout=30000"
@@ -267,7 +267,7 @@ test_data() { # ADDRESS
     memory b $size "conn=$cb"
     mb=$mem
 
-    # Sends: of several segments, of nothing, solicited, silent, from the request itself.
+    # Sends with several segments, without octets, solicited, silent, inline.
     ask b "fill $mb 0 $size 1" ok
     ask a "recv $ca $ma:0:100,$ma:1000:1,$ma:100:199900 id=11" ok
     ask a "recv $ca - id=12" 'error post errno=22'
@@ -287,7 +287,7 @@ test_data() { # ADDRESS
     ask b "done $cb 0 timeout=0" 'ok n=0'
     ask a "check $ma 0 $size 1" ok
 
-    # Writes and reads.
+    # RDMA Writes and Reads.
     ask b "fill $mb 0 $size 2" ok
     ask b "write $cb $mb:0:150000,$mb:150000:149998 to=$addr_a rkey=$key_a id=31" ok
     ask b "write $cb $mb:299998:1 to=$((addr_a + 299998)) rkey=$key_a id=32 silent inline" ok
@@ -305,7 +305,7 @@ test_data() { # ADDRESS
     ask b "check $mb 5 299990 2" ok
     ask b "check $mb 0 6 2" 'error differs at=0 .*'
 
-    # Words that are wrong.
+    # Wrong segment words are refused.
     for segments in "$mb:0:300001" "$mb:300000:1" "$mb:1" "9:0:1" "$mb:0:1,," ",$mb:0:1" "x" \
         "$mb:18446744073709551615:2"; do
         ask b "send $cb $segments id=1" 'error usage .+'
@@ -313,14 +313,14 @@ test_data() { # ADDRESS
     ask b "send $cb $mb:0:1,$mb:0:1,$mb:0:1,$mb:0:1,$mb:0:1,$mb:0:1,$mb:0:1 id=1" 'error post errno=[0-9]+'
     ask b "done $cb 1 timeout=10" 'error timeout n=0'
 
-    # A memory taken away by the message that says so.
+    # A message invalidates a memory.
     memory a 4096 "conn=$ca"
     ask a "recv $ca $ma:0:10 id=41" ok
     ask b "send $cb $mb:0:10 id=42 invalidate=$rkey" ok
     ask a "done $ca 1 timeout=60000" 'ok n=1 41:SUCCESS:recv(_inv)?:10'
     ask b "done $cb 1 timeout=60000" 'ok n=1 42:SUCCESS:send:[0-9]+'
 
-    # A write to it breaks the connection; what was posted comes back.
+    # A write to it breaks the connection. Posted requests are flushed.
     ask b "recv $cb $mb:0:1 id=44" ok
     ask b "write $cb $mb:0:1 to=$address rkey=$rkey id=43" ok
     ask a "wait $ca disconnected timeout=20000" 'ok .*'
@@ -346,7 +346,7 @@ test_streams() { # ADDRESS
     memory b 400000 "conn=$cb"
     mb=$mem
 
-    # burst, each kind; sink.
+    # Bursts of each kind, and sink.
     ask b "fill $mb 0 400000 7" ok
     remote="to=$addr_a rkey=$key_a step=10000 id=0"
     ask b "burst $cb write 40 $mb:0:4000,$mb:4000:6000 $remote depth=32 timeout=60000" 'ok n=40'
@@ -370,7 +370,7 @@ test_streams() { # ADDRESS
     ask a "sink $ca 20 $ma 20000 timeout=60000" 'ok n=20 bytes=400000'
     ask a "check $ma 0 400000 7" ok
 
-    # sink with a seed: of message k, the pattern of seed + k, so only one memory a message will do.
+    # sink with a seed: message k has the pattern of seed + k, so each message has its own memory.
     memory b 1000 "conn=$cb"
     ask a "prepare $ca sink 3 $ma 1000" 'ok n=3'
     for k in 0 1 2; do
@@ -385,7 +385,7 @@ test_streams() { # ADDRESS
         'error differs message=0 at=0 want=0x[0-9a-f]{2} got=0x[0-9a-f]{2}'
     ask b "done $cb 1 timeout=60000" 'ok n=1 1:SUCCESS:send:[0-9]+'
 
-    # echo, more messages than slots: 20 halves of 400000 / 10000.
+    # echo with more messages than slots: 20 halves of 400000 / 10000.
     ask a "prepare $ca echo 50 $ma 10000" 'ok n=20'
     tell a "echo $ca 50 $ma 10000 timeout=60000"
     for ((k = 0; k < 50; k++)); do
@@ -396,13 +396,13 @@ test_streams() { # ADDRESS
     done
     hear a 'ok n=50'
 
-    # Without prepare: nothing comes, and receives that a command posted are in the way.
+    # Without prepare nothing arrives, and receives that a command has posted are in the way.
     ask a "sink $ca 1 $ma 1000 timeout=10" 'error timeout'
     ask b "recv $cb $mb:0:1 id=1" ok
     ask b "echo $cb 1 $mb 1000 timeout=10" 'error usage .+'
     ask b "echo $cb 1 $mb 200001 timeout=10" 'error usage .+'
 
-    # A burst that the other side does not take.
+    # The other side refuses a burst.
     ask b "burst $cb write 5 $mb:0:10 to=$addr_a rkey=0x1 step=1 id=70 depth=5 timeout=60000" \
         'error (completion 7[0-4]:[A-Z_]+:write:0|disconnected)|ok n=5'
     ask b "wait $cb disconnected timeout=20000" 'ok .*'
@@ -414,7 +414,7 @@ test_streams() { # ADDRESS
     ask b "free $mb" ok
 }
 
-# A memory belongs to a device.
+# A memory belongs to one device.
 test_devices() { # ADDRESS OTHER
     local other
     join "$1"
@@ -464,7 +464,7 @@ test_end() { # ADDRESS ADDRESS_OF_B TOGETHER [COMMAND...]
     local host=$1 host_b=$2 together=$3 remote conns=() i
     shift 3
 
-    # An event of the device: a write that the memory does not permit.
+    # A write that the memory does not permit raises an event of the device.
     join "$host"
     memory a 100 "rights=lr conn=$ca"
     remote="to=$address rkey=$rkey"
@@ -476,7 +476,7 @@ test_end() { # ADDRESS ADDRESS_OF_B TOGETHER [COMMAND...]
     ask a "destroy $ca" ok
     ask b "destroy $cb" ok
 
-    # Stopped and going on again.
+    # The peer pauses and continues.
     join "$host"
     tell b pause
     tell b "state $cb"
@@ -484,14 +484,14 @@ test_end() { # ADDRESS ADDRESS_OF_B TOGETHER [COMMAND...]
     kill -CONT "${pid[b]}"
     hear b 'ok state=RTS'
 
-    # Killed: the other side sees it.
+    # The peer is killed, and the other side sees it.
     tell b abort
     hang_up b
     gone b 137
     ask a "wait $ca disconnected timeout=20000" 'ok .*'
     ask a "destroy $ca" ok
 
-    # Many connections at once, some with data; everything is still there at the end.
+    # Many connections at once, some with data. At the end all of them still work.
     start b "$@"
     for ((i = 0; i < together; i++)); do
         join "$host" 'sq=2 rq=2 sge=1'
@@ -515,7 +515,7 @@ test_end() { # ADDRESS ADDRESS_OF_B TOGETHER [COMMAND...]
     gone a 0
 }
 
-# run LISTEN_A LISTEN_B WILDCARD OTHER_DEVICE TOGETHER [COMMAND...]: all of it.
+# run LISTEN_A LISTEN_B WILDCARD OTHER_DEVICE TOGETHER [COMMAND...]: runs all tests.
 run() {
     local listen_a=$1 listen_b=$2 wildcard=$3 other=$4 together=$5
     shift 5

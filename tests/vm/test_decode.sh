@@ -9,7 +9,7 @@ command -v tshark >/dev/null || { echo 'missing packages: tshark' && exit 77; }
 decode=${vm%/*}/decode
 good=${vm%/*}/vectors/rping.pcap
 
-# changed OFFSET OCTET (hexadecimal): a copy in which it is different.
+# changed OFFSET OCTET (hexadecimal): makes a copy with this octet.
 changed() {
     cp "$good" "$folder/changed.pcap"
     printf '%b' "\\x$2" | dd of="$folder/changed.pcap" bs=1 seek="$1" conv=notrunc status=none
@@ -26,13 +26,13 @@ changed 1001 02
 expect 1 "$decode" "$folder/changed.pcap"
 grep -q 'changed.pcap: frame 10: ' "$stdout" || fail "$(<"$stdout")"
 
-# Another DDP version.
+# The DDP version is wrong.
 changed 1002 c2
 expect 1 "$decode" "$folder/changed.pcap"
 grep -q 'frame 10: FPDU of another DDP or RDMAP version' "$stdout" || fail "$(<"$stdout")"
 
-# Frame 10 once more behind itself: sent again, no fault; at a later place of its stream (the third
-# octet of its sequence number is octet 80 of the file) it is what nobody can decode.
+# Frame 10 appears again after itself. As a retransmission it is no fault. At a later place of its
+# stream (the third octet of its sequence number is octet 80 of the file) nobody can decode it.
 part() { editcap -F pcap -r "$good" "$folder/part.$1" "$2"; }
 joined() { mergecap -F pcap -a -w "$folder/joined.pcap" "$folder"/part.{1,2,3}; }
 part 1 1-10
@@ -47,7 +47,7 @@ joined
 expect 1 "$decode" "$folder/joined.pcap"
 grep -q 'frame 11: 120 octets are no FPDU' "$stdout" || fail "$(<"$stdout")"
 
-# What must be there is not: a file header and nothing more, no file.
+# Required content is missing: a file with a header only, and no file.
 head -c 24 "$good" >"$folder/empty.pcap"
 expect 1 "$decode" "$folder/empty.pcap"
 expect 1 "$decode" "$good" "$folder/none.pcap"

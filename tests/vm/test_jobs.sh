@@ -9,12 +9,12 @@ in_guest() { "$vm" exec "$guest" "$@"; }
 keeper() { cut -d . -f 1 "$guest/keeper"; }
 gone() { ! kill -0 "$1" 2>/dev/null; }
 
-# A guest that hangs is noticed after this time.
+# After this time a guest that hangs is noticed.
 export ITAPI_VM_BEAT_SECONDS=$((10 * factor))
 expect 0 "$vm" start "$guest"
 expect 0 "$vm" status "$guest"
 
-# Statuses, and which output is which.
+# Statuses, standard output and standard error are passed on.
 expect 0 in_guest true
 expect 3 in_guest 'exit 3'
 expect 137 in_guest 'kill -KILL $$'
@@ -32,7 +32,7 @@ mkdir -p "$folder/it's a folder"
 expect 0 in_guest 'yes 0123456789abcde | head -n 200000; echo done >&2'
 is "$(wc -c <"$stdout")" 3200000
 
-# The host's files are there, and stay as they are.
+# The host's files are visible and stay unchanged.
 echo host >"$folder/file"
 expect 0 in_guest "cat '$folder/file' && echo guest >'$folder/file' && cat '$folder/file'"
 is "$(tr '\n' ' ' <"$stdout")" 'host guest '
@@ -40,17 +40,17 @@ is "$(<"$folder/file")" host
 expect 0 in_guest 'echo artefact >"$VM_OUT/file"'
 is "$(<"$guest/out/file")" artefact
 
-# Two commands at once.
+# Two commands run at once.
 in_guest 'until [ -e "$VM_OUT/second" ]; do sleep 0.1; done' &
 first=$!
 expect 0 in_guest 'touch "$VM_OUT/second"'
 wait "$first" || fail "the first of two commands: status $?"
 
-# Over its time, and left behind: ended in the guest too.
+# A command over its time, and one left in the background, are ended in the guest, too.
 expect 124 in_guest --time $((5 * factor)) 'echo early; sleep 1001 & sleep 1001'
 is "$(<"$stdout")" early
 expect 0 in_guest 'sleep 1001 & true'
-# Killed on the host.
+# The command's process on the host is killed.
 "$vm" exec "$guest" 'echo >"$VM_OUT/runs"; sleep 1001' &
 killed=$!
 wait_for [ -e "$guest/out/runs" ]
@@ -59,14 +59,14 @@ wait "$killed" 2>/dev/null || true
 wait_for in_guest '! pgrep -f "sleep 100[1]"'
 wait_for in_guest '[ "$(ls /sys/fs/cgroup | grep -c ^job)" = 1 ]' # its own
 
-# A guest that hangs while it is used: an error, and it is ended.
+# A guest that hangs while it is used causes an error and is ended.
 owner=$(keeper)
 pkill -STOP -P "$owner" || fail 'no qemu'
 expect 125 in_guest 'sleep 1001'
 grep -q 'the guest hung' "$stderr" || fail "no reason: $(<"$stderr")"
 wait_for gone "$owner"
 
-# What it left does not hinder the next, of which the keeper is killed.
+# Its remains do not hinder the next guest, whose keeper is killed.
 expect 0 "$vm" start "$guest"
 owner=$(keeper)
 qemu=$(pgrep -P "$owner")
@@ -81,7 +81,7 @@ is "$status" 125
 expect 125 in_guest true
 expect 1 "$vm" status "$guest"
 
-# Nobody uses it.
+# A guest that nobody uses ends.
 expect 0 env ITAPI_VM_IDLE_SECONDS=1 "$vm" start "$guest"
 owner=$(keeper)
 wait_for gone "$owner"

@@ -13,22 +13,22 @@ run_test() { "$here/run_test" "$@"; }
 exchange="'$here/guest/exchange' 10.77.1.2 far"
 kept=$shared/failed/vm.try
 
-# Status, output and arguments are the program's.
+# Status and output are the program's, and it gets its arguments.
 expect 0 run_test "$shared" vm.try printf '%s|' 'a b' "it's" '$x' ''
 is "$(<"$stdout")" "a b|it's|\$x||"
 expect 5 run_test "$shared" vm.try sh -c 'exit 5'
 expect 124 run_test --time 3 "$shared" vm.try sleep 1001
 
-# Captures of a failed test stay, until it passes.
+# The captures of a failed test stay until the test passes.
 expect 5 run_test --capture near0,far/far0 "$shared" vm.try sh -c "$exchange && exit 5"
 expect 0 "$here/decode" "$kept/near0.pcap" "$kept/far-far0.pcap"
 expect 0 run_test --capture near0 "$shared" vm.try sh -c "$exchange"
 [ ! -e "$kept" ] || fail 'the captures of a test that passed are still there'
 
-# A test that moves nothing has failed, and so has one that takes too long.
+# A test that sends nothing has failed, and so has one that takes too long.
 expect 1 run_test --capture near0 "$shared" vm.try true
 grep -q 'no iWARP' "$stdout" || fail "$(<"$stdout")"
-# Other packets that come while the capture starts change nothing.
+# Other packets that arrive while the capture starts make no difference.
 others='touch "$VM_OUT/others"; while [ -e "$VM_OUT/others" ]; do echo >/dev/udp/10.77.1.2/9; done'
 "$vm" exec "$shared/guest" "bash -c '$others'" 2>/dev/null &
 wait_for [ -e "$shared/guest/out/others" ]
@@ -37,14 +37,14 @@ wait
 [ -e "$kept/near0.pcap" ] || fail 'no capture of a test that took too long'
 rm -rf "$kept"
 
-# What cannot run in the guest is skipped, where that is allowed.
+# A test that cannot run in the guest is skipped where that is allowed.
 expect 77 env CI= "$here/run_test" "$shared" vm.try sh -c 'exit 77'
 expect 1 env CI=true "$here/run_test" "$shared" vm.try sh -c 'exit 77'
 
-# What the kernel says of a failed test is shown.
+# The kernel's messages about a failed test are shown.
 expect 1 run_test "$shared" vm.try sh -c 'echo "<3>BUG: none, a test" >/dev/kmsg; exit 1'
 grep -q 'BUG: none, a test' "$stdout" || fail "$(<"$stdout")"
 
-# A test that takes the guest with it does not harm the next.
+# A test that ends the guest does not harm the next test.
 expect 125 run_test "$shared" vm.try sh -c 'echo o >/proc/sysrq-trigger; sleep 1001'
 expect 0 run_test "$shared" vm.try true

@@ -21,7 +21,7 @@ rm -f "$tools"/qemu-system-x86_64 "$tools/cpio"
 cannot 'missing packages: cpio qemu-system-x86' env PATH="$tools" "$vm" run true
 cannot 'missing packages' env PATH="$tools" "$vm" prepare
 
-# No place for the cache, none in it.
+# The cache has no place, or no room.
 cannot 'no write access to /proc' env ITAPI_VM_CACHE=/proc/none "$vm" run true
 full='mount -t tmpfs -o size=8m full "$1" && ITAPI_VM_CACHE=$1 exec "$2" prepare'
 mkdir -p "$folder/full"
@@ -31,7 +31,7 @@ else
     echo 'not tried: a full disk (no user namespaces here)'
 fi
 
-# No package lists, and no source that has any.
+# There are no package lists, and no source for them.
 cat >"$folder/apt.conf" <<EOF
 Dir::Etc::SourceList "/dev/null";
 Dir::Etc::SourceParts "/dev/null";
@@ -42,23 +42,23 @@ expect 77 env APT_CONFIG="$folder/apt.conf" ITAPI_VM_CACHE="$folder/cache" "$vm"
 is "$(tail -n 1 "$stderr")" \
     'vm: cannot run here: apt knows no kernel image with headers and source of one version'
 
-# The image is there from here on.
+# From here on the image exists.
 expect 0 "$vm" prepare
 expect 0 "$vm" prepare
 is "$(cat "$stdout" "$stderr")" ''
 
-# A guest that does not boot: tried twice, then given up.
+# A guest that does not boot is tried twice and then given up.
 expect 125 env ITAPI_VM_BOOT_SECONDS=1 "$vm" start "$folder/guest"
 grep -q 'hung booting: kernel; trying once more' "$stderr" || fail "no reason: $(<"$stderr")"
 grep -q 'no guest: the guest hung booting' "$stderr" || fail "no reason: $(<"$stderr")"
 expect 0 "$vm" stop "$folder/guest"
 
-# Its folder disappears.
+# The guest's folder disappears.
 "$vm" start "$folder/guest" 2>/dev/null &
 starting=$!
 wait_for [ -s "$folder/guest/keeper" ]
 keeper=$(cut -d . -f 1 "$folder/guest/keeper")
-# At once: a folder that is emptied file by file gets new ones meanwhile.
+# The folder is moved at once: while it is emptied file by file, new files would appear.
 mv "$folder/guest" "$folder/gone"
 rm -rf "$folder/gone"
 status=0
@@ -66,7 +66,7 @@ wait "$starting" || status=$?
 is "$status" 125
 wait_for eval '! kill -0 "$keeper" 2>/dev/null'
 
-# "run" is interrupted, and killed: the guest goes with it.
+# If "run" is interrupted or killed, its guest ends, too.
 runs=${ITAPI_VM_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/itapi/vm}/run
 for signal in INT TERM KILL; do
     setsid env --default-signal=INT "$vm" run 'sleep 1001' >/dev/null 2>&1 &
