@@ -3054,7 +3054,7 @@ it_status_t it_post_rdma_write(it_ep_handle_t ep_handle, const it_lmr_triplet_t 
                                it_dto_flags_t dto_flags, it_rdma_addr_t rdma_addr,
                                it_rmr_context_t rmr_context);
 
-/*
+/**
  * Reads from a peer's memory into the segments. The ORD of the endpoint limits how many reads are
  * outstanding; further ones wait. The data is in place when the read completes. On an endpoint
  * whose ORD is 0 it completes with IT_DTO_ERR_LOCAL_EP.
@@ -3063,27 +3063,31 @@ it_status_t it_post_rdma_write(it_ep_handle_t ep_handle, const it_lmr_triplet_t 
  * completion names the region in unlinked_mr_handle; if windows are linked to the region, the read
  * fails with IT_DTO_ERR_LOCAL_MM_OPERATION.
  *
- * @param ep_handle       a connected RC endpoint @param local_segments  where the data goes; NULL
- * is allowed with num_segments 0 @param num_segments    number of segments, at most
- * max_rdma_read_segments @param cookie          given back in the completion @param dto_flags
- * it_dto_flags_t bits: COMPLETION, NOTIFY, BARRIER_FENCE, COALESCE_WR; UNLINK_LOCAL_SINK with one
- * segment where rdma_read_local_extensions is IT_TRUE @param rdma_addr       where to read, in the
- * terms of the peer's region; host byte order @param rmr_context     the key of that region, host
- * byte order
+ * @param ep_handle       a connected RC endpoint
+ * @param local_segments  where the data goes; NULL is allowed with num_segments 0
+ * @param num_segments    number of segments, at most max_rdma_read_segments
+ * @param cookie          given back in the completion
+ * @param dto_flags       it_dto_flags_t bits: COMPLETION, NOTIFY, BARRIER_FENCE, COALESCE_WR;
+ *                        UNLINK_LOCAL_SINK with one segment where rdma_read_local_extensions is
+ *                        IT_TRUE
+ * @param rdma_addr       where to read, in the terms of the peer's region; host byte order
+ * @param rmr_context     the key of that region, host byte order
  *
- * @retval IT_SUCCESS                   accepted; the outcome follows as an event @retval
- * IT_ERR_INVALID_EP            ep_handle does not name an endpoint @retval IT_ERR_INVALID_LMR
- * a segment does not name a region @retval IT_ERR_FAULT                 local_segments is NULL
- * while there should be segments @retval IT_ERR_INVALID_NUM_SEGMENTS  more than
- * max_rdma_read_segments @retval IT_ERR_PAYLOAD_SIZE          the segments add up to more than the
- * IA allows in a message @retval IT_ERR_INVALID_EP_TYPE       a datagram endpoint @retval
- * IT_ERR_INVALID_DTO_FLAGS     a flag that does not exist or does not apply @retval
- * IT_ERR_INVALID_EP_STATE      the endpoint is neither CONNECTED nor NONOPERATIONAL @retval
- * IT_ERR_TOO_MANY_POSTS        the request queue is full @retval IT_ERR_IA_CATASTROPHE        the
- * IA has failed
+ * @retval IT_SUCCESS                   accepted; the outcome follows as an event
+ * @retval IT_ERR_INVALID_EP            ep_handle does not name an endpoint
+ * @retval IT_ERR_INVALID_LMR           a segment does not name a region
+ * @retval IT_ERR_FAULT                 local_segments is NULL while there should be segments
+ * @retval IT_ERR_INVALID_NUM_SEGMENTS  more than max_rdma_read_segments
+ * @retval IT_ERR_PAYLOAD_SIZE          the segments add up to more than the IA allows in a message
+ * @retval IT_ERR_INVALID_EP_TYPE       a datagram endpoint
+ * @retval IT_ERR_INVALID_DTO_FLAGS     a flag that does not exist or does not apply
+ * @retval IT_ERR_INVALID_EP_STATE      the endpoint is neither CONNECTED nor NONOPERATIONAL
+ * @retval IT_ERR_TOO_MANY_POSTS        the request queue is full
+ * @retval IT_ERR_IA_CATASTROPHE        the IA has failed
  *
- * Completion: IT_DTO_RDMA_READ_CMPL_EVENT on the request EVD. Threads: any thread; the order in
- * which calls return is the order on the wire. Source: IT-API 2.1; RFC 5040 (RDMA Read).
+ * Completion: IT_DTO_RDMA_READ_CMPL_EVENT on the request EVD.
+ * Threads: any thread; the order in which calls return is the order on the wire.
+ * Source: IT-API 2.1; RFC 5040 (RDMA Read).
  */
 it_status_t it_post_rdma_read(it_ep_handle_t ep_handle, const it_lmr_triplet_t *local_segments,
                               size_t num_segments, it_dto_cookie_t cookie, it_dto_flags_t dto_flags,
