@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A connection from its beginning to its end, in both roles, everywhere: what the events say, who
- * may speak first, and what an orderly end looks like on both sides.
+ * A connection from beginning to end, in both roles, at every place: the content of the events,
+ * which side may send first, and how an orderly end looks on both sides.
  */
 #include <string.h>
 
@@ -65,16 +65,20 @@ static void check_mpa(const struct wire *wire)
 
     CHECK_EQ(2, info.revision);
     CHECK_EQ(active ? IT_TRUE : IT_FALSE, info.initiator);
-    CHECK_EQ(IT_TRUE, info.crc); /* we ask for it, siw obeys */
+    CHECK_EQ(IT_TRUE, info.crc); /* the library asks for CRC, and siw obeys */
     CHECK_EQ(IT_FALSE, info.send_markers);
-    /* We ask for the peer-to-peer model as initiator, siw does not; siw prefers the Write. */
+    /*
+     * As initiator the library asks for the peer-to-peer model, siw does not. siw prefers the
+     * Write.
+     */
     CHECK_EQ(active ? ITX_RTR_WRITE : 0, info.rtr_type);
     CHECK(info.max_ulpdu >= 1400);
 }
 
 /*
- * Two messages each way. As initiators we have sent the ready-to-receive message: siw may speak
- * first. siw as initiator sends none, so whatever it is, its first message must go ahead of ours.
+ * Sends two messages each way. As initiator the library has sent the ready-to-receive message, so
+ * siw may send first. siw as initiator sends no such message, so its first message must precede the
+ * library's.
  */
 static void exchange(const struct wire *wire)
 {
@@ -84,7 +88,7 @@ static void exchange(const struct wire *wire)
     wire_ping_from_here(wire, 5000);
 }
 
-/* Receives of both sides that no message fills. */
+/* Posts receives on both sides that no message fills. */
 static void post_in_vain(const struct wire *wire, const struct fx_buf *buf,
                          const struct peer_mem *mem)
 {
@@ -134,7 +138,7 @@ static void one_connection(struct wire *host, enum wire_role role, bool part_fro
     peer_ask(host->peer, NULL, "free %u", mem.id);
 }
 
-/* The same EP connects again after a reset, and with the roles exchanged. */
+/* The same EP connects again after a reset, with exchanged roles. */
 static void again_with_one_ep(const struct place *place)
 {
     struct wire_setup setup = {.place = place, .role = WIRE_ACTIVE};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CRC: what either side asks for, and what both do then. The capture beside this test proves
- * that what is called CRC is one.
+ * CRC: what either side asks for, and what both do then. The capture of this test proves that what
+ * is sent is a CRC.
  *
- * siw departs from RFC 5044 in one point: as responder with mpa_crc_required it does not ask for
- * CRC of an initiator that has not asked for it, and takes the connection without.
+ * siw violates RFC 5044 in one point: as responder with mpa_crc_required it does not ask for CRC if
+ * the initiator has not asked, and accepts the connection without it.
  */
 #include <stdio.h>
 
@@ -14,11 +14,11 @@
 enum outcome {
     WITHOUT, /* connected, no CRC */
     WITH,    /* connected, CRC both ways */
-    REFUSED  /* siw wants no CRC, and is strict about it */
+    REFUSED  /* siw forbids CRC and is strict about it */
 };
 
 static const struct row {
-    bool ours; /* we ask for CRC */
+    bool ours; /* the library asks for CRC */
     int required;
     int strict;
     enum outcome active;
@@ -49,7 +49,7 @@ static void check_connected(struct wire *wire, bool crc)
     wire_part(wire);
 }
 
-/* siw answers by itself, with the reject bit: nobody there is asked. */
+/* siw answers by itself with the reject bit and does not ask its application. */
 static void check_rejected_actively(struct wire *wire)
 {
     struct peer_answer answer;
@@ -62,7 +62,10 @@ static void check_rejected_actively(struct wire *wire)
     CHECK_EQ(IT_FALSE, event.conn.private_data_present);
 }
 
-/* siw does not take our Reply; we are connected when that is written, and then lose the peer. */
+/*
+ * siw refuses the library's Reply. The library is connected when it has written the Reply, and then
+ * loses the peer.
+ */
 static void check_rejected_passively(struct wire *wire)
 {
     wire_meet(wire);

@@ -2,18 +2,22 @@
 /*
  * Private data in Request, Reply and reject, both ways.
  *
- * What the kernel makes of its length (6.12), all of it seen here:
- * - siw takes frames with at most 256 octets, the 4 of the enhanced word included. It drops a
- * longer Request, whereupon we come back with revision 1, which has no such word. A longer Reply
- * makes it use a null pointer: its connection manager is dead until the next boot. So this test
- * sends none.
- * - The connection managers hand the length to applications in 8 bits: 256 octets arrive as none.
- * - Their interface takes 255 octets at most, so siw never sends what would have to be cut to our
- * array.
- * - siw adds the 4 octets of the enhanced word to a length of 8 bits: with 252 octets or more
- *   the length in its frame of revision 2 is too small by 256, which makes the frame malformed. We
- *   end the connection then, which it does not survive if the frame is a Reply to a peer-to-peer
- * Request (see README.md): only Requests are tested. Revision 1 carries 255.
+ * What the kernel (6.12) does with its length, all of which this test sees:
+ *
+ * siw accepts frames with at most 256 octets of private data, including the 4 octets of the
+ * enhanced word. It drops a longer Request; then the library tries again with revision 1, which has
+ * no such word. A longer Reply makes siw use a null pointer, after which its connection manager is
+ * dead until the next boot. So this test sends none.
+ *
+ * The connection managers pass the length to applications in 8 bits: 256 octets arrive as none.
+ *
+ * Their interface accepts at most 255 octets, so siw never sends more than the library's array
+ * holds.
+ *
+ * siw adds the 4 octets of the enhanced word to a length of 8 bits: with 252 octets or more the
+ * length in its revision 2 frame is too small by 256, which makes the frame malformed. Then the
+ * library ends the connection. siw does not survive that if the frame is a Reply to a peer-to-peer
+ * Request (see README.md), so only Requests are tested. Revision 1 carries 255.
  */
 #include <stdio.h>
 #include <string.h>
@@ -30,13 +34,13 @@ static const size_t their_lengths[] = {0, 1, 56, 196, 251};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* A Request of this length is taken with this revision. */
+/* Returns the revision with which siw accepts a Request of this length. */
 static unsigned revision_for(size_t length)
 {
     return length <= SIW_TAKES ? 2 : 1;
 }
 
-/* How many octets of ours an application there sees. */
+/* Returns how many of these octets siw's application sees. */
 static size_t seen(size_t length)
 {
     return length & 0xff;
@@ -64,7 +68,7 @@ static void about(const struct wire_setup *setup, const char *what, size_t ours,
     check_context(text);
 }
 
-/* "pd=..." with the pattern. */
+/* Returns "pd=..." with the pattern. */
 static const char *their_words(size_t length, unsigned seed)
 {
     static char words[8 + 2 * PEER_MOST];
@@ -162,16 +166,13 @@ static void rejected_here(struct wire *host, size_t ours, size_t theirs)
     peer_hear_error(wire.peer, &answer, "rejected");
     length = peer_octets(&answer, "pd", octets, sizeof(octets));
     check_seen(octets, length, ours, 36);
-    CHECK_EQ(IT_EP_STATE_UNCONNECTED, fx_ep_state(wire.ep)); /* no EP has been named */
+    CHECK_EQ(IT_EP_STATE_UNCONNECTED, fx_ep_state(wire.ep)); /* no EP was named */
     wire_close(&wire);
 }
 
 /* ---- What siw cannot ------------------------------------------------------------------------ */
 
-/*
- * Its Request says that there are fewer octets than the enhanced word has: no application hears of
- * it.
- */
+/* siw's Request states fewer octets than the enhanced word has, so no application gets it. */
 static void too_long_for_its_request(struct wire *host, size_t theirs)
 {
     struct wire_setup setup = {.place = host->setup.place, .role = WIRE_PASSIVE, .beside = host};
@@ -194,9 +195,9 @@ static void too_long_for_its_request(struct wire *host, size_t theirs)
 }
 
 /*
- * siw calls with revision 1: all that both interfaces take, in Request and Reply. A reject without
- * any octet is left out: siw looks beyond the frame then, and where it finds our FIN already it
- * calls that an error, not a reject.
+ * siw connects with revision 1: Request and Reply carry the most that both interfaces accept. A
+ * reject without octets is not tested: siw then reads beyond the frame, and if it finds the
+ * library's FIN already, it reports an error and not a reject.
  */
 static void most_with_revision_1(struct wire *host)
 {

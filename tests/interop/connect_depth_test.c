@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Read depths (RFC 6581): what both sides make of what both sides want, and as many Reads as that
- * allows, and more than that posted, both ways at once.
+ * Read depths (RFC 6581): the result of what both sides want. Both sides at once have as many Reads
+ * open as it allows, with more posted.
  *
- * Both take at most 128 of either. As responder siw serves as many Reads as we want to have
- * outstanding; as initiator it takes over what our Reply says, also where that is more than it
- * asked for.
+ * Both accept at most 128 of either. As responder siw serves as many Reads as the library wants to
+ * have open. As initiator it accepts the Reply's values even if they exceed those that it has asked
+ * for.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -61,14 +61,17 @@ static void check_ours(const struct wire *wire, struct depths effective, struct 
     check_done();
 }
 
-/* siw as responder: its ORD at most our IRD, its IRD at least our ORD. Returns what it may read. */
+/*
+ * siw as responder: its ORD is at most the library's IRD, its IRD at least the library's ORD.
+ * Returns the number of Reads that siw may have open.
+ */
 static unsigned check_active(const struct wire *wire, const struct row *row)
 {
     struct depths reply = {.ird = larger(row->theirs.ird, row->ours.ord),
                            .ord = smaller(row->theirs.ord, row->ours.ird)};
     struct depths effective = {.ird = row->ours.ird, .ord = smaller(row->ours.ord, reply.ird)};
 
-    /* As the application there hears of our Request. */
+    /* siw's application is told the values of the library's Request. */
     EXPECT_EQ(row->ours.ord, wire->told.ird);
     EXPECT_EQ(row->ours.ird, wire->told.ord);
     check_ours(wire, effective, reply);
@@ -76,8 +79,8 @@ static unsigned check_active(const struct wire *wire, const struct row *row)
 }
 
 /*
- * siw as initiator: our ORD at most its IRD; our IRD is what we have, and it makes use of all of
- * that.
+ * siw as initiator: the library's ORD is at most siw's IRD. The library's IRD stays as set, and siw
+ * uses all of it.
  */
 static unsigned check_passive(const struct wire *wire, const struct row *row)
 {
@@ -86,7 +89,7 @@ static unsigned check_passive(const struct wire *wire, const struct row *row)
 
     EXPECT_EQ(row->theirs.ird, wire->request.conn_req.rdma_read_ird);
     EXPECT_EQ(row->theirs.ord, wire->request.conn_req.rdma_read_ord);
-    /* As the application there hears of our Reply. */
+    /* siw's application is told the values of the library's Reply. */
     EXPECT_EQ(effective.ird, wire->told.ird);
     EXPECT_EQ(effective.ord, wire->told.ord);
     check_ours(wire, effective, row->theirs);
@@ -95,7 +98,7 @@ static unsigned check_passive(const struct wire *wire, const struct row *row)
 
 /* ---- Reads ---------------------------------------------------------------------------------- */
 
-/* Each side reads its own part of the other's memory; count of either may be 0. */
+/* Each side reads its own part of the other's memory. Either count may be 0. */
 static void read_both_ways(const struct wire *wire, unsigned ours, unsigned theirs)
 {
     size_t our_size = (size_t)ours * READ_SIZE;
@@ -104,7 +107,10 @@ static void read_both_ways(const struct wire *wire, unsigned ours, unsigned thei
     struct peer_mem mem = peer_mem_make(wire->peer, size, "lwr");
     struct fx_buf buf = fx_buf_make(wire->node, size);
 
-    /* What each side offers is in front; what it reads goes behind. */
+    /*
+     * The first part of each memory is for the other side's Reads. The second part receives its
+     * own.
+     */
     peer_ask(wire->peer, NULL, "fill %u 0 %zu 21", mem.id, our_size);
     pattern_fill(buf.data, their_size, our_size, 22);
     if (theirs != 0)
@@ -127,7 +133,8 @@ static void read_both_ways(const struct wire *wire, unsigned ours, unsigned thei
 }
 
 /*
- * A side without depth reads nothing; the other posts twice what it may have outstanding, and one.
+ * Returns the number of Reads of a side with this depth: none without depth, otherwise twice the
+ * depth plus one.
  */
 static unsigned reads_for(unsigned depth)
 {

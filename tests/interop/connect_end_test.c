@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Ends of a connection that connect_basic_test.c does not have: with requests outstanding, from
- * both sides at once, by freeing or destroying instead of disconnecting.
+ * Ends of a connection that connect_basic_test.c does not test: with open requests, from both sides
+ * at once, by freeing or destroying in place of disconnecting.
  */
 #include <stdio.h>
 
@@ -25,8 +25,8 @@ static void connect_beside(struct wire *wire, struct wire *host, enum wire_role 
 }
 
 /*
- * What was posted before completes in order, done or flushed, and nothing is done after the first
- * flushed.
+ * Checks that earlier requests complete in order, successful or flushed, and that none succeeds
+ * after the first flushed one.
  */
 static void check_completions(const struct wire *wire, it_event_type_t number, unsigned count)
 {
@@ -43,7 +43,7 @@ static void check_completions(const struct wire *wire, it_event_type_t number, u
     }
 }
 
-/* We disconnect while Reads and Writes of ours are on their way. */
+/* The library disconnects while its Reads and Writes are open. */
 static void with_requests(struct wire *host, enum wire_role role, bool reads)
 {
     struct peer_mem mem = peer_mem_make(host->peer, 16 * PIECE, "lwr");
@@ -87,7 +87,7 @@ static void both_at_once(struct wire *host, enum wire_role role)
     wire_close(&wire);
 }
 
-/* Freeing a connected EP queues nothing here, and ends the connection there. */
+/* Freeing a connected EP queues no event here and ends the peer's connection. */
 static void freed(struct wire *host, enum wire_role role)
 {
     struct wire wire;
@@ -100,7 +100,7 @@ static void freed(struct wire *host, enum wire_role role)
     wire_close(&wire);
 }
 
-/* The peer destroys its queue pair without a disconnect: an orderly end all the same. */
+/* The peer destroys its queue pair without a disconnect. That is an orderly end, too. */
 static void destroyed(struct wire *host, enum wire_role role)
 {
     struct wire wire;
@@ -113,7 +113,7 @@ static void destroyed(struct wire *host, enum wire_role role)
     wire_close(&wire);
 }
 
-/* What we post behind the end is flushed, without another event. */
+/* Requests that the library posts after the end are flushed without another event. */
 static void posts_afterwards(struct wire *host, enum wire_role role)
 {
     struct peer_mem mem = peer_mem_make(host->peer, 64, NULL);

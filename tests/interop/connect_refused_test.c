@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Attempts that come to nothing: nobody listens, no such host, nobody answers, one side gives up.
- * One event each, of the right kind and with the right reason.
+ * Attempts that fail: nobody listens, there is no such host, nobody answers, one side gives up.
+ * Each has one event of the right kind with the right reason.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ static void failed(const struct wire *wire, it_conn_reject_code_t reason)
     CHECK_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(wire->ep));
 }
 
-/* A listener of the peer, and its port. */
+/* Makes the peer listen. Returns its port. */
 static uint16_t listen_there(struct wire *wire)
 {
     struct peer_answer answer;
@@ -62,7 +62,7 @@ static void stop_listening_there(struct wire *wire)
 
 /* ---- We call -------------------------------------------------------------------------------- */
 
-/* A port where siw has listened a moment ago. */
+/* Connects to a port where siw has listened a moment before. */
 static void closed_port(struct wire *host)
 {
     struct wire wire;
@@ -74,7 +74,7 @@ static void closed_port(struct wire *host)
     wire_call(&wire, port);
     failed(&wire, IT_CN_REJ_OTHER);
     CHECK_OK(it_ep_reset(wire.ep));
-    wire_meet(&wire); /* the same EP can be used for a better attempt */
+    wire_meet(&wire); /* the same EP can then connect */
     wire_join(&wire);
     wire_ping_from_here(&wire, 10);
     wire_part(&wire);
@@ -96,8 +96,8 @@ static void no_host(struct wire *host, uint64_t timeout_us, it_conn_reject_code_
 }
 
 /*
- * siw has our Request, but its application does not decide. On a busy machine time may be over
- * before siw has it: then with more of it.
+ * siw has the Request, but its application does not decide. On a busy machine the time may be over
+ * before siw has the Request, so this repeats with more time.
  */
 static void undecided_there(struct wire *host)
 {
@@ -121,7 +121,7 @@ static void undecided_there(struct wire *host)
     wire_close(&wire);
 }
 
-/* The program there destroys what it has not decided on: that is a reject. */
+/* The peer's program destroys an undecided request, which rejects it. */
 static void destroyed_there(struct wire *host)
 {
     struct wire wire;
@@ -136,13 +136,13 @@ static void destroyed_there(struct wire *host)
     wire_close(&wire);
 }
 
-/* A request outlives the listener it came in by. */
+/* A request outlives the listener through which it came. */
 static void listener_goes(struct wire *host, enum wire_role role)
 {
     struct wire wire;
 
     open_beside(&wire, host, role, "listener goes");
-    wire_meet(&wire); /* our listener goes in there */
+    wire_meet(&wire); /* frees the library's listener */
     if (role == WIRE_ACTIVE)
         stop_listening_there(&wire);
     wire_join(&wire);
@@ -153,8 +153,8 @@ static void listener_goes(struct wire *host, enum wire_role role)
 }
 
 /*
- * The program there does not accept what we have given up: if siw lets it, and only then finds
- * our end of the stream, the kernel's connection manager does not survive it (see
+ * The peer's program does not accept the attempt that the library has given up. If it did, and siw
+ * only then found the end of the stream, the kernel's connection manager would not survive it (see
  * connect_rtr_test.c).
  */
 static void we_give_up(struct wire *host)
@@ -192,7 +192,7 @@ static void our_listener_is_gone(struct wire *host)
     wire_close(&wire);
 }
 
-/* The program there dies while its request waits for our decision: the request is void. */
+/* The peer's program dies while its request is undecided, which makes the request invalid. */
 static void caller_dies(const struct place *place)
 {
     struct wire_setup setup = {.place = place, .role = WIRE_PASSIVE};
@@ -225,7 +225,7 @@ static void all_at(const char *name)
     wire_close(&host);
 }
 
-/* On the veth the kernel finds out that nobody has the address, after a few seconds. */
+/* On the veth the kernel finds out after a few seconds that no host has the address. */
 static void unreachable(const char *name)
 {
     struct wire_setup setup = {.place = place_named(name)};
@@ -244,7 +244,7 @@ int main(void)
     all_at("veth6");
     unreachable("veth");
     unreachable("veth6");
-    caller_dies(place_named("veth")); /* takes as long as siw waits for a Reply: 10 s */
+    caller_dies(place_named("veth")); /* lasts until siw gives up waiting for a Reply: 10 s */
     check_done();
     return 0;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * MPA revision 1, where siw can. As responder it takes any revision and answers with the same one.
- * As initiator it uses the one its setting mpa_version names, and does not come back with
- * another one.
+ * MPA revision 1, as far as siw supports it. As responder siw accepts any revision and answers with
+ * the same one. As initiator it uses the revision in its setting mpa_version and does not try again
+ * with another one.
  *
- * Revision 1 exchanges no read depths: we keep our own, while siw as responder keeps what its
- * application names, so that Reads work as far as both applications were told the same by other
- * means.
+ * Revision 1 exchanges no read depths: the library keeps its own, and siw as responder keeps those
+ * that its application states. So Reads work if both applications were told the same depths in some
+ * other way.
  */
 #include "interop/pattern.h"
 #include "interop/siw.h"
@@ -35,7 +35,7 @@ static void check_negotiated(const struct wire *wire)
     CHECK_EQ(8, wire->established.conn.rdma_read_ord);
 }
 
-/* RDMA Writes both ways, and a Read by us. */
+/* RDMA Writes both ways, and a Read by the library. */
 static void one_sided(const struct wire *wire)
 {
     struct peer_mem mem = peer_mem_make(wire->peer, 8192, "lwr");
@@ -51,13 +51,13 @@ static void one_sided(const struct wire *wire)
     peer_ask(wire->peer, NULL, "fill %u 0 8192 2", mem.id);
     wire_write_from_there(wire, &mem, 0, 8192, &buf, 0, 3);
     wire_far_done(wire, 3, "SUCCESS");
-    wire_ping_from_there(wire, 1); /* behind the Write */
+    wire_ping_from_there(wire, 1); /* follows the Write */
     pattern_check(buf.data, 8192, 0, 2);
     peer_ask(wire->peer, NULL, "free %u", mem.id);
     fx_buf_free(&buf);
 }
 
-/* We offer nothing but revision 1. */
+/* The library offers only revision 1. */
 static void active_restricted(struct wire *host)
 {
     struct itx_mpa_params mpa = revision_1(host);
@@ -80,7 +80,7 @@ static void active_restricted(struct wire *host)
     wire_close(&wire);
 }
 
-/* siw calls with revision 1. */
+/* siw connects with revision 1. */
 static void passive_called(struct wire *host, bool we_first)
 {
     struct wire_setup setup = {.place = host->setup.place,
@@ -105,7 +105,9 @@ static void passive_called(struct wire *host, bool we_first)
     siw_reset();
 }
 
-/* We take nothing but revision 1: siw, which has asked for 2, is reset and does not try again. */
+/*
+ * The library accepts only revision 1. It resets siw, which has asked for 2 and does not try again.
+ */
 static void passive_restricted(struct wire *host)
 {
     struct itx_mpa_params mpa = revision_1(host);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The peer-to-peer model of RFC 6581: which ready-to-receive message is agreed on, and that
- * either side can speak first once it is. siw as responder takes a Write, else a Read, never a
- * Send; as initiator (with peer_to_peer set) it offers Write and Read.
+ * The peer-to-peer model of RFC 6581: which ready-to-receive message is agreed on, and that either
+ * side can send first afterwards. siw as responder chooses a Write, else a Read, never a Send. As
+ * initiator (with peer_to_peer set) it offers Write and Read.
  *
- * Not here: we offer the Send alone and call. siw proposes the Write, and our Terminate says that
- * there is nothing in common; but a connection that ends before its ready-to-receive message trips
- * an assertion of the kernel's connection manager (iwcm, cm_close_handler, 6.12), which is dead
- * then until the next boot.
+ * One case is not tested: the library connects and offers only the Send. siw proposes the Write,
+ * and the library's Terminate says that there is nothing in common. But a connection that ends
+ * before its ready-to-receive message violates an assertion of the kernel's connection manager
+ * (iwcm, cm_close_handler, 6.12), which is then dead until the next boot.
  */
 #include <stdio.h>
 
@@ -24,12 +24,13 @@ static const struct row {
     const char *name;
     it_boolean_t peer_to_peer;
     uint32_t offered;
-    uint32_t active;  /* agreed on when we call */
-    uint32_t passive; /* when siw calls, with peer_to_peer */
+    uint32_t active;  /* agreed on when the library connects */
+    uint32_t passive; /* agreed on when siw connects with peer_to_peer */
 } rows[] = {
     {"Write", IT_TRUE, WRITE, WRITE, WRITE},
     {"Read", IT_TRUE, READ, READ, READ},
-    {"Write, Read", IT_TRUE, WRITE | READ, WRITE, READ}, /* we prefer the Read as responder */
+    {"Write, Read", IT_TRUE, WRITE | READ, WRITE,
+     READ}, /* the library as responder prefers the Read */
     {"all", IT_TRUE, WRITE | READ | SEND, WRITE, READ},
     {"Write, Send", IT_TRUE, WRITE | SEND, WRITE, WRITE},
     {"Read, Send", IT_TRUE, READ | SEND, READ, READ},
@@ -48,9 +49,9 @@ static struct itx_mpa_params mpa_of(const struct wire *host, const struct row *r
 }
 
 /*
- * We name the Send in our Reply, which siw has not offered. It ends the connection by a Terminate,
- * in its own order of bits, and always without CRC, so none is asked for here. Read in the RFC's
- * order, which nothing in it contradicts, it says "catastrophic, this stream".
+ * The library's Reply names the Send, which siw has not offered. siw ends the connection with a
+ * Terminate, in its own order of bits and always without CRC, so this test asks for no CRC. Read in
+ * the RFC's order, which its other bits allow, it says "catastrophic, this stream".
  */
 static void nothing_in_common(struct wire *wire)
 {
@@ -99,7 +100,7 @@ static void one_row(struct wire *host, const struct row *row, enum wire_role rol
     check_context(NULL);
 }
 
-/* The Read as ready-to-receive message needs no read depth of the application's. */
+/* The Read as ready-to-receive message needs no read depth of the application. */
 static void without_depths(struct wire *host)
 {
     struct itx_mpa_params mpa = mpa_of(host, &rows[1]);
@@ -125,8 +126,8 @@ static void without_depths(struct wire *host)
 }
 
 /*
- * siw asks for no peer-to-peer model: what we send waits for its first message, or until it was
- * silent for a while.
+ * siw does not ask for the peer-to-peer model. The library's messages wait for siw's first message,
+ * or until siw has been silent for a while.
  */
 static void without_rtr(struct wire *host, bool strict)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A live TCP connection over a slow path that loses packets: a mebibyte of plain stream in both
- * directions at once, then both ends convert it, then RDMA in both directions. Every octet before
- * and after is compared. Each end is a process of its own.
+ * directions at once, then both ends convert it, then RDMA in both directions. Every octet is
+ * compared. Each end is a process.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -24,7 +24,7 @@
 #define LAST     "and from here on RDMA"
 #define LAST_LEN (sizeof(LAST) - 1)
 
-/* What the Initiator's end sends; the other's seed is the next. */
+/* Seeds of what the initiator's end sends. The other end uses the next seed. */
 enum seed {
     STREAMED = 1,
     MOVED = 3
@@ -45,7 +45,7 @@ static uint32_t seed_of(const struct end *end, enum seed seed, bool own)
 
 /* ---- Plain TCP ------------------------------------------------------------------------------ */
 
-/* 0 when nothing could be moved now. */
+/* Returns 0 if nothing could be moved now. */
 static size_t moved(ssize_t result)
 {
     if (result > 0)
@@ -54,7 +54,7 @@ static size_t moved(ssize_t result)
     return 0;
 }
 
-/* Both directions at once, and not an octet more than there is of the stream. */
+/* Sends in both directions at once, and reads no octet beyond the stream. */
 static void stream(const struct end *end)
 {
     static unsigned char out[STREAM];
@@ -79,7 +79,10 @@ static void stream(const struct end *end)
 
 /* ---- Conversion ----------------------------------------------------------------------------- */
 
-/* The Responder's last streaming message goes with its call; the Initiator reads just that. */
+/*
+ * The responder passes its last streaming message to the conversion call. The initiator reads
+ * exactly that message.
+ */
 static void convert(const struct end *end)
 {
     unsigned char last[LAST_LEN];
@@ -122,7 +125,7 @@ static void open_end(struct end *end)
     CHECK_OK(it_post_recv(end->ep, NULL, 0, MESSAGES + 1, FX_SIGNAL));
 }
 
-/* Each tells the other where its memory is. */
+/* Each end tells the other one the address of its memory. */
 static struct note exchange_notes(const struct end *end)
 {
     struct note note = {.written_address = fx_addr(&end->written, 0),
@@ -161,7 +164,7 @@ static void transfer(const struct end *end)
     pattern_check(end->read.data, AREA, 0, seed_of(end, MOVED, false));
 }
 
-/* Nobody leaves before the other has all it wants: an empty message each says so. */
+/* An empty message each way says that a side has all it wants. No side leaves before. */
 static void part(const struct end *end)
 {
     CHECK_OK(it_post_send(end->ep, NULL, 0, 500, FX_SIGNAL));
@@ -254,9 +257,9 @@ int main(void)
     CHECK(child != -1);
     if (child == 0) {
         responder(pipes[1]);
-        _exit(0); /* what was set at the link is the other process's to put back */
+        _exit(0); /* the other process restores the link's settings */
     }
-    (void)close(pipes[1]); /* so that a child that fails early ends our read */
+    (void)close(pipes[1]); /* a child that fails early then ends this process's read */
     initiator(pipes[0]);
     CHECK_EQ(child, waitpid(child, &status, 0));
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * endurance_test [CONNECTIONS]: connections one after the other between the same two processes,
- * made and ended by either side in turn, each with a message both ways. Neither process may grow.
+ * endurance_test [CONNECTIONS]: makes connections one after the other between the same two
+ * processes. Either side makes and ends them in turn, and each carries a message both ways. Neither
+ * process may grow.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,9 +11,9 @@
 #include "interop/wire.h"
 
 #define CONNECTIONS 2000u
-#define WARM        500u /* what caches and pools take is taken by then */
+#define WARM        500u /* by then caches and pools are filled */
 
-/* Room for what an allocator keeps, once and for so many connections more. */
+/* Room for memory that an allocator keeps, once and for so many connections. */
 #define GROWTH_KB        128u
 #define CONNECTIONS_A_KB 25u
 
@@ -40,9 +41,11 @@ static struct size size_of(const struct wire *host)
                          .far_fds = peer_descriptors(host->peer)};
 }
 
-/* Both sides listen all the time; commands whose answers are not needed at once go out together. */
+/*
+ * Both sides listen all the time. Commands whose answers are not needed at once are sent together.
+ */
 struct bed {
-    struct wire host; /* its IA and peer program */
+    struct wire host; /* has the IA and the peer program */
     struct fx_buf ours;
     struct peer_mem theirs;
     it_listen_handle_t listener;
@@ -103,7 +106,7 @@ static unsigned call(const struct bed *bed, it_ep_handle_t ep)
     return conn;
 }
 
-/* The peer calls. */
+/* The peer connects. */
 static unsigned answer(const struct bed *bed, it_ep_handle_t ep)
 {
     unsigned conn = (unsigned)peer_ask_number(bed->host.peer, "conn", "resolve %s %u " PEER_WAIT,
@@ -118,7 +121,7 @@ static unsigned answer(const struct bed *bed, it_ep_handle_t ep)
     return conn;
 }
 
-/* The peer's first: siw as Initiator must speak first. */
+/* The peer's message comes first: siw as initiator must send first. */
 static void exchange(const struct bed *bed, it_ep_handle_t ep, unsigned conn)
 {
     const struct fx_node *node = bed->host.node;

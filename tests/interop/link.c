@@ -19,10 +19,10 @@
 #define USUAL_MTU 1500
 #define FAR       "/run/netns/far"
 
-/* A socket belongs to the namespace it was made in, for good: one of each is all that is needed. */
+/* A socket always belongs to the namespace in which it was made, so one for each end suffices. */
 static struct end {
     const char *device;
-    const char *net_namespace; /* NULL: ours */
+    const char *net_namespace; /* NULL: this process's */
     int socket;
 } ends[] = {{"near0", NULL, -1}, {"far0", FAR, -1}};
 
@@ -78,7 +78,7 @@ static bool set_offload(const struct end *end, bool on)
     return done;
 }
 
-/* "tc qdisc VERB dev DEVICE root WHAT" at both ends; true if it has worked at both. */
+/* Runs "tc qdisc VERB dev DEVICE root WHAT" at both ends. Returns true if both have worked. */
 static bool traffic_control(const char *verb, const char *what)
 {
     bool done = true;
@@ -94,7 +94,7 @@ static bool traffic_control(const char *verb, const char *what)
     return done;
 }
 
-/* For the end of a test, where nothing can be done about a failure. */
+/* Runs at the end of a test, where nothing can be done about a failure. */
 static void put_back(void)
 {
     (void)traffic_control("del", "");

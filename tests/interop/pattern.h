@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* pattern.h - the pattern of tests/peers/README.md: differs at every place and for every seed. */
+/*
+ * pattern.h - the pattern of tests/peers/README.md, which differs at every place and for every
+ * seed.
+ */
 #ifndef ITAPI_TESTS_INTEROP_PATTERN_H
 #define ITAPI_TESTS_INTEROP_PATTERN_H
 
@@ -7,7 +10,7 @@
 #include <stdint.h>
 
 /*
- * memory[0] gets the octet of position from: the peer counts positions from the start of a memory,
+ * memory[0] gets the octet of position from. The peer counts positions from the start of a memory
  * or of a message.
  */
 void pattern_fill(void *memory, size_t length, uint64_t from, uint64_t seed);

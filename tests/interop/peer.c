@@ -17,20 +17,20 @@
 #include "support/check.h"
 #include "support/it_fixture.h"
 
-#define TAIL      24  /* lines of conversation kept */
+#define TAIL      24  /* number of lines of conversation that are kept */
 #define TAIL_LINE 256 /* and characters of each */
 #define PEERS     8
 
 struct peer {
     pid_t pid;          /* 0: gone */
-    int fd;             /* its standard input and output */
-    char in[PEER_LINE]; /* read and not taken yet */
+    int fd;             /* the program's standard input and output */
+    char in[PEER_LINE]; /* octets that were read and not taken yet */
     size_t in_length;
     char tail[TAIL][TAIL_LINE];
     size_t lines;
 };
 
-/* Those alive, for the end of a failed test. */
+/* The running peers, for the end of a failed test. */
 static struct peer *peers[PEERS];
 
 /* ---- The conversation ----------------------------------------------------------------------- */
@@ -68,7 +68,7 @@ static const char *program(void)
     return path != NULL ? path : ITAPI_VERBS_PEER;
 }
 
-/* In the child: becomes the peer. Dies with the test, whatever end that has. */
+/* Turns the child into the peer. The peer dies with the test, however the test ends. */
 static void become_peer(pid_t parent, int fd, const char *net_namespace)
 {
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -118,7 +118,7 @@ bool peer_is_there(const struct peer *peer)
     return peer->pid != 0;
 }
 
-/* Waits until the program is gone; returns its wait status. */
+/* Waits until the program has ended. Returns its wait status. */
 static int wait_gone(struct peer *peer)
 {
     uint64_t end_us = fx_now_us() + (uint64_t)PEER_PATIENCE_MS * 1000u;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * peer.h - the far side of a test: the program verbs_peer (tests/peers), which does what it is told
- * by lines of text. Everything here ends the test when the far side does not answer as expected;
- * the end of the conversation is printed then, whichever check failed.
+ * peer.h - the far side of a test: the program verbs_peer (tests/peers), which is controlled by
+ * lines of text. All functions end the test if the far side does not answer as expected. Whichever
+ * check failed, the last lines of the conversation are printed then.
  */
 #ifndef ITAPI_TESTS_INTEROP_PEER_H
 #define ITAPI_TESTS_INTEROP_PEER_H
@@ -13,23 +13,28 @@
 
 #include "support/time_limit.h"
 
-/* Longest answer; private data of 512 octets in hexadecimal and a few dozen completions fit. */
+/* The longest answer: private data of 512 octets in hexadecimal and a few dozen completions fit. */
 #define PEER_LINE 16384
 
-/* How long an answer may take. Commands that wait get PEER_WAIT, which the peer multiplies by the
- * same factor: shorter, so that it can say what it waited for in vain. */
+/*
+ * How long an answer may take. Commands that wait get PEER_WAIT, which the peer multiplies by the
+ * same factor. It is shorter, so that the peer can still say what did not come.
+ */
 #define PEER_PATIENCE_MS time_limit_ms(90000)
 #define PEER_WAIT        "timeout=60000"
 
 struct peer;
 
 struct peer_answer {
-    char text[PEER_LINE]; /* the whole line without its end */
+    char text[PEER_LINE]; /* the whole line without its newline */
 };
 
-/* Starts the program, in a network namespace if one is named. */
+/* Starts the program, in the named network namespace if there is one. */
 struct peer *peer_start(const char *net_namespace);
-/* Tells it to quit and waits for exit status 0, unless it is gone already; frees the struct. */
+/*
+ * Tells the program to quit and waits for exit status 0, unless it has ended already. Frees the
+ * struct.
+ */
 void peer_end(struct peer *peer);
 bool peer_is_there(const struct peer *peer);
 
@@ -41,7 +46,7 @@ void peer_hear(struct peer *peer, struct peer_answer *answer);
 void peer_hear_error(struct peer *peer, struct peer_answer *answer, const char *word);
 /* Reads one answer of either kind; true if it is "ok". */
 bool peer_hear_either(struct peer *peer, struct peer_answer *answer);
-/* Is an answer (or the end of the program) there to be read? Waits at most so long. */
+/* Returns true if an answer (or the end of the program) can be read within this time. */
 bool peer_can_hear(struct peer *peer, unsigned milliseconds);
 
 /* peer_tell and peer_hear, or peer_hear_error. */
@@ -49,25 +54,25 @@ void peer_ask(struct peer *peer, struct peer_answer *answer, const char *format,
     __attribute__((format(printf, 3, 4)));
 void peer_ask_error(struct peer *peer, struct peer_answer *answer, const char *word,
                     const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* peer_ask for the answer's one field of interest. */
+/* Calls peer_ask and returns one field of the answer. */
 uint64_t peer_ask_number(struct peer *peer, const char *field, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Fields of an answer, "name=value"; the test ends if there is none of that name. */
+/* Return fields "name=value" of an answer. They end the test if there is no such field. */
 uint64_t peer_number(const struct peer_answer *answer, const char *field);
 void peer_string(const struct peer_answer *answer, const char *field, char *value, size_t room);
-/* Octets given in hexadecimal; returns their number. */
+/* Decodes a hexadecimal field. Returns the number of octets. */
 size_t peer_octets(const struct peer_answer *answer, const char *field, void *octets, size_t room);
-/* Octets in the form that commands take; the text needs 2 * length + 2 characters. */
+/* Encodes octets for commands. The text needs room for 2 * length + 2 characters. */
 const char *peer_hex(const void *octets, size_t length, char *text);
 
-/* Kills the program by SIGKILL, and returns when it is gone. */
+/* Kills the program with SIGKILL. Returns when it has ended. */
 void peer_kill(struct peer *peer);
 /* Waits for a program that was told to abort. */
 void peer_wait_killed(struct peer *peer);
-/* Lets a program go on that was told to pause. */
+/* Lets a program continue that was told to pause. */
 void peer_continue(struct peer *peer);
-/* Resident memory and open descriptors of the program. */
+/* Return the program's resident memory and its number of open descriptors. */
 size_t peer_resident_kb(const struct peer *peer);
 size_t peer_descriptors(const struct peer *peer);
 
@@ -80,7 +85,7 @@ struct peer_mem {
     size_t size;
 };
 
-/* Registered memory of the peer; rights as in the command "mem", NULL for its default. */
+/* Registers memory of the peer. rights are those of the command "mem", or NULL for its default. */
 struct peer_mem peer_mem_make(struct peer *peer, size_t size, const char *rights);
 
 #endif /* ITAPI_TESTS_INTEROP_PEER_H */

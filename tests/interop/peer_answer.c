@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Fields of the far side's answers. */
+/* Parses the fields of the far side's answers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "interop/peer.h"
 #include "support/check.h"
 
-/* The value behind " field=". */
+/* Returns the value behind " field=". */
 static const char *find(const struct peer_answer *answer, const char *field)
 {
     size_t length = strlen(field);

@@ -28,7 +28,7 @@ static int open_parameter(const char *parameter, int mode)
     return open(path, mode | O_CLOEXEC);
 }
 
-/* Booleans read as Y and N. */
+/* Boolean parameters read as Y and N. */
 static int read_parameter(const char *parameter)
 {
     int fd = open_parameter(parameter, O_RDONLY);
@@ -72,7 +72,7 @@ void siw_reset(void)
         siw_set(defaults[i].name, defaults[i].value);
 }
 
-/* For the end of a test, where nothing can be done about a failure. */
+/* Runs at the end of a test, where nothing can be done about a failure. */
 static void put_back(void)
 {
     for (size_t i = 0; i < DEFAULTS; i++)

@@ -5,7 +5,7 @@
 
 #include "interop/pattern.h"
 
-/* Ids and cookies of the message and of the empty one that tells that a Write has arrived. */
+/* Id and cookie of the empty message that tells that a Write has arrived. */
 #define NOTICE_ID 2u
 
 const char *transfer_name(enum transfer_kind kind)
@@ -40,7 +40,7 @@ void transfer_close(struct transfer *transfer)
     fx_buf_free(&transfer->ours);
 }
 
-/* The message is filled with the seed, what is at its destination with the one behind it. */
+/* Fills the message with the seed and its destination with the next seed. */
 void transfer_prepare(struct transfer *transfer, enum transfer_kind kind, size_t size)
 {
     size_t all = size + 2 * TRANSFER_MARGIN;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * transfer.h - one message of any kind in either direction over a wire, every octet of it compared,
- * and those before and behind it.
+ * transfer.h - one message of any kind in either direction over a wire. Every octet of it is
+ * compared, and those before and after it.
  */
 #ifndef ITAPI_TESTS_INTEROP_TRANSFER_H
 #define ITAPI_TESTS_INTEROP_TRANSFER_H
@@ -9,11 +9,11 @@
 #include "interop/wire.h"
 
 enum transfer_kind {
-    TRANSFER_SEND_OUT, /* from us to the peer */
+    TRANSFER_SEND_OUT, /* from the library to the peer */
     TRANSFER_SEND_IN,
     TRANSFER_WRITE_OUT,
     TRANSFER_WRITE_IN,
-    TRANSFER_READ_OUT, /* of the peer, from our memory */
+    TRANSFER_READ_OUT, /* a Read by the peer from the library's memory */
     TRANSFER_READ_IN,
     TRANSFER_KINDS
 };
@@ -36,15 +36,15 @@ void transfer_open(struct transfer *transfer, const struct wire *wire, size_t si
 void transfer_close(struct transfer *transfer);
 
 /*
- * From here to there and back, nothing else being posted. Ends the test if a completion is not as
- * it must be, or an octet.
+ * Moves one message while nothing else is posted. Ends the test if a completion or an octet is
+ * wrong.
  */
 void transfer_run(struct transfer *transfer, enum transfer_kind kind, size_t size);
 
 /*
- * Its parts, so that something may happen in between: fill source and destination; post, at both
- * sides if need be, under this id; wait for the completions; compare. transfer_finish does the last
- * two.
+ * The steps of transfer_run, so that a test can act in between: fill source and destination; post
+ * under this id, at both sides if needed; wait for the completions; compare.
+ * transfer_finish does the last two.
  */
 #define TRANSFER_ID 1u
 void transfer_prepare(struct transfer *transfer, enum transfer_kind kind, size_t size);

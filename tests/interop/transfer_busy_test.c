@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Many requests outstanding on both sides at once: the peer writes to us, or reads, or sends, while
- * we do all three to it, each kind over memory of its own.
+ * Many requests are open on both sides at once: the peer writes, reads or sends while the library
+ * does all three. Each kind has its own memory.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 #include "interop/wire.h"
 
 #define COUNT   96u   /* messages of each kind */
-#define STEP    3000u /* their size: two FPDUs and a bit on an Ethernet */
-#define DEPTH   48u   /* of them posted at once */
+#define STEP    3000u /* their size: more than two FPDUs on an Ethernet */
+#define DEPTH   48u   /* the number of them posted at once */
 #define ALL     ((size_t)COUNT * STEP)
 #define KINDS   3u
 #define TO_THEM 11u /* seeds */
@@ -24,7 +24,10 @@ enum kind {
     SEND
 };
 
-/* Of either side: what it sends from, and a place for each kind of what it gets. */
+/*
+ * The memory of either side: the source of what it sends, and a place for each kind that it
+ * receives.
+ */
 struct side {
     struct wire wire;
     enum kind burst; /* what the peer does */
@@ -120,7 +123,7 @@ static bool take_one(struct side *side)
         any = true;
         CHECK_EQ(IT_DTO_SUCCESS, event.dto_cmpl.dto_status);
         CHECK_EQ(STEP, event.dto_cmpl.transferred_length);
-        CHECK_EQ(side->received, event.dto_cmpl.cookie); /* in the order they were posted */
+        CHECK_EQ(side->received, event.dto_cmpl.cookie); /* in the order of posting */
         side->received++;
     }
     return any;
@@ -137,7 +140,7 @@ static bool is_finished(const struct side *side)
            side->received == (side->burst == SEND ? COUNT : 0);
 }
 
-/* Keeps the send queue as full as the depth allows, the kinds taking turns. */
+/* Keeps the send queue as full as its depth allows. The kinds take turns. */
 static void our_part(struct side *side)
 {
     struct fx_patience patience = fx_patience_start("completions of ours");
@@ -189,7 +192,7 @@ static void end_burst(const struct side *side)
 
     peer_hear(wire->peer, &answer);
     CHECK_EQ(COUNT, peer_number(&answer, "n"));
-    /* What it has received meanwhile. */
+    /* Ask for the messages that the peer has received in the meantime. */
     peer_ask(wire->peer, &answer, "done %u %u " PEER_WAIT, wire->conn, COUNT);
     CHECK_EQ(COUNT, peer_number(&answer, "n"));
     CHECK(strstr(answer.text, "ERR") == NULL);
@@ -224,7 +227,7 @@ static void busy(const struct wire_setup *setup, enum kind burst)
     start_burst(&side);
     our_part(&side);
     end_burst(&side);
-    if (burst == WRITE) { /* complete there; here they are when a later message has arrived */
+    if (burst == WRITE) { /* the Writes are complete there; a later message shows the arrival */
         peer_ask(side.wire.peer, NULL, "send %u - id=5", side.wire.conn);
         fx_done_len(side.wire.node->recv_evd, side.wire.ep, IT_DTO_RC_RECV_CMPL_EVENT, 0, 0);
         side.received++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * 64 connections between one IA and one peer program at once, half of them made by either side: all
- * carry data at the same time, and each gets its own.
+ * 64 connections between one IA and one peer program at once. Either side has made half of them.
+ * All carry data at the same time, and each gets its own.
  */
 
 #include "interop/siw.h"
@@ -40,7 +40,7 @@ static unsigned index_of(const struct bed *bed, it_ep_handle_t ep)
     CHECK_FAIL("a completion of no endpoint of these");
 }
 
-/* One completion of each connection, in any order among them. */
+/* Takes one completion of each connection, in any order. */
 static void collect(const struct bed *bed, it_evd_handle_t evd, it_event_type_t number)
 {
     bool seen[WIRES] = {false};
@@ -70,7 +70,7 @@ static void collect_ours(const struct bed *bed, enum transfer_kind kind)
         collect(bed, node->request_evd, IT_DTO_RDMA_READ_CMPL_EVENT);
 }
 
-/* Every message is on its way before the first is looked at. */
+/* All messages are posted before the first is checked. */
 static void all_at_once(struct bed *bed, enum transfer_kind kind)
 {
     check_context(transfer_name(kind));
@@ -87,7 +87,7 @@ static void all_at_once(struct bed *bed, enum transfer_kind kind)
     check_context(NULL);
 }
 
-/* The end of one says nothing to the others. */
+/* The end of one connection does not affect the others. */
 static void close_all(struct bed *bed)
 {
     for (unsigned i = WIRES; i-- > 0;) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Paths of several MTUs, with segmentation offload and without, and with siw's own habit of
- * building FPDUs over several segments: what FPDUs we make of it, and that all kinds of messages
- * get through.
+ * Paths with several MTUs, with and without segmentation offload, and with siw's own FPDUs that
+ * span several segments: the library's size of FPDUs, and that all kinds of messages arrive.
  */
 #include <stdio.h>
 
@@ -22,7 +21,8 @@ static const struct path {
 };
 
 /*
- * One FPDU a segment where segments are small, the largest there are where the path is no Ethernet.
+ * With small segments each FPDU fills one segment. On a path that is no Ethernet the FPDUs have the
+ * largest size.
  */
 static void check_ulpdu(const struct wire *wire, int mtu)
 {

@@ -8,10 +8,10 @@
 #include "interop/siw.h"
 #include "interop/wire.h"
 
-#define SEGMENTS 6u /* as many as siw takes */
+#define SEGMENTS 6u /* the most that siw accepts */
 #define ROOM     ((size_t)65536)
 
-/* Of one message, over a source and over a destination; 0 ends the list. */
+/* Lengths of the segments of a message at its source and at its destination. 0 ends the list. */
 static const size_t cuts[][SEGMENTS] = {
     {1},
     {1, 1, 1, 1, 1, 1},
@@ -33,8 +33,8 @@ static size_t cut_total(const size_t *cut)
 }
 
 /*
- * The segments of a cut lie in reverse order in memory with a gap between them, so that an octet in
- * the wrong segment shows.
+ * Returns the offset of a segment. Segments lie in reverse order in memory with gaps between them,
+ * so that an octet in the wrong segment shows.
  */
 static size_t cut_offset(const size_t *cut, size_t index)
 {
@@ -103,9 +103,7 @@ static void check_here(const struct fx_buf *buf, const size_t *cut, size_t total
     }
 }
 
-/*
- * The peer fills and checks by position in its memory only: the message is moved by RDMA instead.
- */
+/* Moves the message with RDMA, since the peer fills and checks by position in its memory only. */
 static void move(const struct wire *wire, const struct fx_buf *buf, const struct peer_mem *mem,
                  bool to_peer)
 {
@@ -118,7 +116,7 @@ static void move(const struct wire *wire, const struct fx_buf *buf, const struct
                 to_peer ? 90 : 91, ROOM);
 }
 
-/* What has been written there has arrived when a later Read of it has been answered. */
+/* Waits until written octets have arrived: a later Read of that memory has been answered. */
 static void settle(const struct wire *wire, const struct fx_buf *buf, const struct peer_mem *mem)
 {
     wire_read(wire, buf, 0, 1, mem, 0, 92, FX_SIGNAL);
@@ -130,7 +128,7 @@ static void settle(const struct wire *wire, const struct fx_buf *buf, const stru
 struct bed {
     struct wire wire;
     struct fx_buf ours;
-    struct fx_buf spare; /* to look at the peer's memory, and to fill it */
+    struct fx_buf spare; /* for reading and filling the peer's memory */
     struct peer_mem theirs;
     uint64_t seed;
 };
@@ -176,7 +174,10 @@ static void send_in(struct bed *bed, const size_t *from, const size_t *to)
     check_here(&bed->ours, to, total, bed->seed);
 }
 
-/* Tagged messages have one buffer on the far side: octets lie there in the order of the message. */
+/*
+ * A tagged message has one buffer on the far side, where its octets lie in the order of the
+ * message.
+ */
 static void write_out(struct bed *bed, const size_t *from)
 {
     const struct wire *wire = &bed->wire;
@@ -232,7 +233,7 @@ static void all_cuts(struct bed *bed)
 
         (void)snprintf(context, sizeof(context), "%s, cut %zu", wire_name(&bed->wire.setup), from);
         check_context(context);
-        /* Scattered over any list with as much room. */
+        /* The message is scattered over every list that has room for it. */
         for (size_t to = 0; to < CUTS; to++) {
             if (cut_total(cuts[to]) >= cut_total(cuts[from])) {
                 send_out(bed, cuts[from], cuts[to]);

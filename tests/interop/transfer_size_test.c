@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every kind of message in both directions, of sizes around those where something changes: nothing
- * at all, padding, the boundaries of FPDUs on an Ethernet (siw fills segments, so do we), and those
- * of the large ones of a loopback path.
+ * Every kind of message in both directions, with sizes around those at which something changes:
+ * none, padding, the boundaries of FPDUs on an Ethernet (siw and the library fill segments), and
+ * those of the large FPDUs of a loopback path.
  */
 #include <stdio.h>
 
@@ -28,7 +28,7 @@ static void at_size(struct transfer *transfer, size_t size)
     }
 }
 
-/* One and more FPDUs of this payload, full, and with one octet less or more. */
+/* Messages of one to three full FPDUs of this payload, and of one octet less and more. */
 static void around(struct transfer *transfer, size_t payload)
 {
     for (size_t i = 1; i <= 3; i++) {

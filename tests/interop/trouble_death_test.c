@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A program on the library dies by SIGKILL while it sends: the kernel's side is told at once that
- * the connection is gone, and takes the next one. The dying program is a process of its own.
+ * A program that uses the library is killed with SIGKILL while it sends. The kernel's side learns
+ * at once that the connection has ended, and accepts the next one. The dying program is a process
+ * of its own.
  */
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -16,7 +17,7 @@
 #include "interop/wire.h"
 
 #define MESSAGE ((size_t)3000)
-#define ENOUGH  64u /* messages after which it is in the middle of its work */
+#define ENOUGH  64u /* after so many messages it is in the middle of its work */
 
 struct victim {
     pid_t pid;
@@ -25,7 +26,7 @@ struct victim {
 
 /* ---- The process that dies ------------------------------------------------------------------ */
 
-/* siw as Initiator must speak first. */
+/* Waits for the peer's message, since siw as initiator must send first, then sends for ever. */
 static void send_for_ever(const struct fx_node *node, it_ep_handle_t ep, int to)
 {
     struct fx_buf buf = fx_buf_make(node, MESSAGE);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Connections that end while both directions are busy: the peer is killed, the peer disconnects, we
- * do. One event says so, every request and receive of ours is completed once, and a connection
- * beside goes on.
+ * Connections end while both directions are busy: the peer is killed, the peer disconnects, or the
+ * library disconnects. One event reports it, every request and receive of the library completes
+ * once, and another connection continues.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,9 +14,9 @@
 
 #define AREA     ((size_t)1 << 18)
 #define REQUEST  (AREA / 2)
-#define REQUESTS 48u /* 6 MiB: at this rate not gone in the moment that an end takes */
-#define MEGABITS 8u  /* an emulated processor keeps up with it beside other work */
-#define SOME     5u  /* a Read among them */
+#define REQUESTS 48u /* 6 MiB: at this rate some are left when the connection ends */
+#define MEGABITS 8u  /* an emulated processor can send this beside other work */
+#define SOME     5u  /* one of them is a Read */
 #define RECEIVES 5u
 
 struct bed {
@@ -24,7 +24,7 @@ struct bed {
     struct fx_buf ours;
     struct peer_mem theirs;
     unsigned posted, done;
-    bool flushed; /* the last that was done */
+    bool flushed; /* the last completion was flushed */
 };
 
 static void open_bed(struct bed *bed, const struct wire_setup *setup)
@@ -38,7 +38,7 @@ static void open_bed(struct bed *bed, const struct wire_setup *setup)
         fx_recv(bed->wire.ep, &bed->ours, 0, 16, 1000 + i);
 }
 
-/* The peer writes 64 KiB after the other, for longer than the test takes. */
+/* The peer writes 64 KiB at a time, for longer than the test lasts. */
 static void start_peer(const struct bed *bed)
 {
     peer_tell(bed->wire.peer,
@@ -59,13 +59,15 @@ static void post(struct bed *bed)
                    FX_SIGNAL);
 }
 
-/* Done while it was possible, then flushed, in the order of posting. */
+/*
+ * Takes a completion. They come in the order of posting, first successful ones, then flushed ones.
+ */
 static void take(struct bed *bed, const it_event_t *event)
 {
     CHECK_EQ(bed->done, event->dto_cmpl.cookie);
     bed->done++;
     if (event->dto_cmpl.dto_status != IT_DTO_SUCCESS) {
-        /* The first may be the Read that a Terminate names. */
+        /* The first failed one may be the Read that a Terminate names. */
         if (bed->flushed || event->dto_cmpl.dto_status != IT_DTO_ERR_REMOTE_ACCESS)
             CHECK_EQ(IT_DTO_ERR_FLUSHED, event->dto_cmpl.dto_status);
         bed->flushed = true;
@@ -73,7 +75,7 @@ static void take(struct bed *bed, const it_event_t *event)
     CHECK(!bed->flushed || event->dto_cmpl.dto_status != IT_DTO_SUCCESS);
 }
 
-/* Until this many of our requests are done; the queue is full then. */
+/* Keeps the queue full until so many requests of the library are complete. */
 static void keep_busy(struct bed *bed, unsigned count)
 {
     while (bed->done < count) {
@@ -89,7 +91,7 @@ static void keep_busy(struct bed *bed, unsigned count)
         post(bed);
 }
 
-/* Until the connection has ended, however long the peer takes. */
+/* Keeps the queue full until the connection has ended, however long the peer takes. */
 static void keep_busy_to_end(struct bed *bed, it_event_t *end)
 {
     const struct fx_node *node = bed->wire.node;
@@ -120,9 +122,9 @@ static void check_flushed(struct bed *bed)
 }
 
 /*
- * An end in the middle of a frame is a failure of the lower layer; at a boundary it may look
- * orderly. The kernel of a killed peer may take away its memory before its connections: siw then
- * Terminates.
+ * An end in the middle of a frame is a failure of the lower layer. At a boundary it may look
+ * orderly. The kernel of a killed peer may destroy its memory before its connections; then siw
+ * sends a Terminate.
  */
 static void check_ended(struct bed *bed)
 {
@@ -178,7 +180,7 @@ static void peer_killed(enum wire_role role)
     check_context(NULL);
 }
 
-/* The peer program does one thing at a time: only we are busy when it disconnects. */
+/* The peer program does one thing at a time, so only the library is busy when it disconnects. */
 static void peer_disconnects(struct wire *host, enum wire_role role)
 {
     struct wire_setup setup = {
@@ -200,7 +202,7 @@ static void peer_disconnects(struct wire *host, enum wire_role role)
     check_context(NULL);
 }
 
-/* Ours: what is queued is not sent any more; the peer is not told of a failure. */
+/* The library disconnects: queued requests are not sent, and the peer is not told of a failure. */
 static void we_disconnect(struct wire *host, enum wire_role role)
 {
     struct wire_setup setup = {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One side breaks a rule. When the peer does, we tell it so by a Terminate and our program by the
- * affiliated event of events.md; when we do, siw's Terminate says what we did, in its own order of
- * bits. In both cases the connection is broken, what was posted is flushed, and others go on.
+ * One side violates a rule. If it is the peer, the library sends a Terminate and raises the
+ * affiliated event of events.md. If it is the library, siw's Terminate names the violation, in
+ * siw's own order of bits. In both cases the connection is broken, posted requests are flushed, and
+ * other connections continue.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,20 +16,20 @@
 
 struct bed {
     struct wire *host; /* stays whole */
-    struct wire wire;  /* the one that breaks */
+    struct wire wire;  /* the connection that breaks */
     struct fx_buf ours;
-    struct fx_buf not_ours; /* no remote access */
+    struct fx_buf not_ours; /* has no remote access */
     struct peer_mem theirs;
     struct peer_mem not_theirs;
 };
 
-/* Every request and receive of ours ends as flushed but those in the table. */
+/* Every request and receive of the library is flushed, except those in the table. */
 struct rule {
     const char *name;
     void (*break_it)(struct bed *bed);
-    it_event_type_t affiliated[2]; /* either */
-    it_dto_status_t request; /* of ours that broke it, IT_DTO_SUCCESS: it is the peer's fault */
-    it_dto_status_t receive; /* of the first receive, if one is posted */
+    it_event_type_t affiliated[2]; /* one of these */
+    it_dto_status_t request; /* of the library's request; IT_DTO_SUCCESS: the peer broke the rule */
+    it_dto_status_t receive; /* status of the first receive, if one is posted */
 };
 
 /* ---- The peer breaks it ---------------------------------------------------------------------- */
@@ -89,7 +90,7 @@ static void far_send_too_long(struct bed *bed)
     peer_ask(bed->wire.peer, NULL, "send %u %u:0:100 id=40", bed->wire.conn, bed->theirs.id);
 }
 
-/* Of several FPDUs, the last of which does not fit. */
+/* The message has several FPDUs, and the last one does not fit. */
 static void far_send_too_long_at_last(struct bed *bed)
 {
     fx_recv(bed->wire.ep, &bed->ours, 0, SIZE - 1, 50);
@@ -157,9 +158,9 @@ static void near_send_too_long(struct bed *bed)
 #define FLUSHED      IT_DTO_ERR_FLUSHED
 
 /*
- * A Write or Send of ours is complete when it has left, so either it is or it is flushed; a Read
- * fails with what the Terminate says. siw tells of a Send that is too long by 1/2/02, as of one
- * without a receive.
+ * A Write or Send of the library is complete when it has left, so it is either complete or flushed.
+ * A Read fails with the status of the Terminate. siw reports a Send that is too long with 1/2/02,
+ * like one without a receive.
  */
 static const struct rule rules[] = {
     {"peer writes, unknown STag", far_write_unknown, {WRITE_ACCESS, 0}, PEERS_FAULT, 0},
@@ -265,7 +266,7 @@ static void break_rule(struct bed *bed, const struct rule *rule, enum wire_role 
     check_request(bed, rule);
     check_receive(bed, rule);
     peer_ask(wire->peer, NULL, "wait %u disconnected " PEER_WAIT, wire->conn);
-    if (rule->receive == IT_DTO_SUCCESS) { /* not an octet of what was not allowed */
+    if (rule->receive == IT_DTO_SUCCESS) { /* no octet of the forbidden transfer */
         CHECK(fx_is_byte(bed->ours.data, SIZE, 0));
         CHECK(fx_is_byte(bed->not_ours.data, SIZE, 0));
     }

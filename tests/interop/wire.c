@@ -24,7 +24,9 @@ static const char *or_nothing(const char *words)
 
 /* ---- Steps ---------------------------------------------------------------------------------- */
 
-/* Memory of the peer belongs to the device of the address it has bound last. */
+/*
+ * Binds the device of this address: memory of the peer belongs to the device that was bound last.
+ */
 static void bind_device(struct peer *peer, const char *address)
 {
     peer_ask(peer, NULL, "destroy listen %u",
@@ -95,7 +97,10 @@ static void meet_actively(struct wire *wire)
     setup_far(wire);
 }
 
-/* The peer's connect waits for its outcome, so its answer is heard when we have accepted. */
+/*
+ * Connects from the peer. Its connect command waits for the outcome, so its answer comes after the
+ * library's accept.
+ */
 static void meet_passively(struct wire *wire)
 {
     uint16_t port;
@@ -161,7 +166,7 @@ void wire_connect(struct wire *wire, const struct wire_setup *setup)
     wire_join(wire);
 }
 
-/* The end of a connection as both sides see it. */
+/* Checks the end of a connection on both sides. */
 static void parted(struct wire *wire)
 {
     fx_conn(wire->node->conn_evd, wire->ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
@@ -275,7 +280,7 @@ void wire_read_from_there(const struct wire *wire, const struct peer_mem *to, si
     post_there(wire, "read", to, offset, length, "from", from, from_offset, id);
 }
 
-/* Seeds that differ from message to message. */
+/* Returns a seed that differs for each message. */
 static uint32_t next_seed(void)
 {
     static uint32_t seed = 0x5eed;

@@ -20,7 +20,7 @@
 enum wire_role {
     WIRE_ACTIVE,
     WIRE_PASSIVE
-}; /* what our side is */
+}; /* the library's side */
 
 struct wire;
 
@@ -29,15 +29,15 @@ struct wire_setup {
     enum wire_role role;
     const it_ep_attributes_t *attr;   /* NULL: fx_ep_attr() */
     const struct itx_mpa_params *mpa; /* NULL: the library's defaults */
-    const char *peer_setup;  /* more for the peer's "setup": "sq=128 sge=6"; NULL: nothing */
-    const char *peer_answer; /* more for its "accept" or "connect": "ird=4"; NULL: nothing */
-    const void *data;        /* our private data, in Request or Reply */
+    const char *peer_setup;  /* added to the peer's "setup": "sq=128 sge=6"; NULL: nothing */
+    const char *peer_answer; /* added to its "accept" or "connect": "ird=4"; NULL: nothing */
+    const void *data;        /* the library's private data in Request or Reply */
     size_t data_length;
-    struct wire *beside; /* one whose IA and peer program this one shares */
-    size_t events;       /* room in the completion EVDs; 0: 512 */
+    struct wire *beside; /* the wire whose IA and peer program this one shares */
+    size_t events;       /* size of the completion EVDs; 0: 512 */
 };
 
-/* What the peer's "request" (we active) or "connect" (we passive) has told. */
+/* What the peer's "request" (library active) or "connect" (library passive) has answered. */
 struct wire_told {
     unsigned ird;
     unsigned ord;
@@ -51,12 +51,12 @@ struct wire {
     struct fx_node own_node;
     it_ep_handle_t ep;
     struct peer *peer;
-    unsigned others;   /* open ones that share IA and peer program of this one */
-    unsigned listener; /* we active: the peer's, until wire_join has ended; 0: none */
-    unsigned conn;     /* the peer's number of the connection, from wire_meet on */
+    unsigned others;   /* number of open wires that share this one's IA and peer program */
+    unsigned listener; /* library active: the peer's listener until wire_join has ended; 0: none */
+    unsigned conn;     /* the peer's number of the connection; set by wire_meet */
     struct wire_told told;
-    it_event_t request;     /* we passive: the connection request */
-    it_event_t established; /* on our side */
+    it_event_t request;     /* library passive: the connection request */
+    it_event_t established; /* the library's event */
 };
 
 void wire_open(struct wire *wire, const struct wire_setup *setup);
@@ -65,26 +65,29 @@ void wire_join(struct wire *wire);
 /* All three. */
 void wire_connect(struct wire *wire, const struct wire_setup *setup);
 void wire_part(struct wire *wire);
-/* The peer disconnects, both hear of it. */
+/* The peer disconnects. Both sides see the end. */
 void wire_part_from_there(struct wire *wire);
-/* The EP is freed in whatever state it is. A wire that others share something of is closed last. */
+/* Frees the EP in any state. A wire whose parts others share is closed last. */
 void wire_close(struct wire *wire);
 
-/* "active, veth": for check_context. The text is static. */
+/* Returns text such as "active, veth" for check_context. The text is static. */
 const char *wire_name(const struct wire_setup *setup);
 
 /* ---- Parts of it, for tests of what goes wrong ---------------------------------------------- */
 
-/* Our call to a port of the peer's address (host byte order), with the wire's private data. */
+/*
+ * Connects the library to a port of the peer's address (host byte order) with the wire's private
+ * data.
+ */
 void wire_call(struct wire *wire, uint16_t port);
-/* A listener of ours on a free port (host byte order). */
+/* Makes the library listen on a free port (host byte order). */
 it_listen_handle_t wire_listen(struct wire *wire, uint16_t *port);
 struct itx_mpa_info wire_mpa(const struct wire *wire);
 
 /* ---- Data ----------------------------------------------------------------------------------- */
 
 it_rdma_addr_t wire_address(const struct peer_mem *mem, size_t offset);
-/* RDMA Write to, or Read from, the peer's memory. */
+/* Post the library's RDMA Write to, or Read from, the peer's memory. */
 void wire_write(const struct wire *wire, const struct fx_buf *from, size_t offset, size_t length,
                 const struct peer_mem *to, size_t to_offset, it_dto_cookie_t cookie,
                 it_dto_flags_t flags);
@@ -92,20 +95,20 @@ void wire_read(const struct wire *wire, const struct fx_buf *to, size_t offset, 
                const struct peer_mem *from, size_t from_offset, it_dto_cookie_t cookie,
                it_dto_flags_t flags);
 
-/* The same in the other direction: the peer's RDMA Write to, or Read from, our memory. */
+/* Make the peer write to, or read from, the library's memory. */
 void wire_write_from_there(const struct wire *wire, const struct peer_mem *from, size_t offset,
                            size_t length, const struct fx_buf *to, size_t to_offset, uint64_t id);
 void wire_read_from_there(const struct wire *wire, const struct peer_mem *to, size_t offset,
                           size_t length, const struct fx_buf *from, size_t from_offset,
                           uint64_t id);
 
-/* The peer's next completion is of this id and has this status. */
+/* Checks that the peer's next completion has this id and this status. */
 void wire_far_done(const struct wire *wire, uint64_t id, const char *status);
 
-/* One message from the peer to us, or from us to it, every octet checked. */
+/* Send one message from the peer to the library, or back, and check every octet. */
 void wire_ping_from_there(const struct wire *wire, size_t length);
 void wire_ping_from_here(const struct wire *wire, size_t length);
-/* We passive, and the peer's first FPDU still to come: ours has to wait for that. */
+/* Library passive, before the peer's first FPDU: checks that the library's message waits for it. */
 void wire_check_held_back(const struct wire *wire);
 
 #endif /* ITAPI_TESTS_INTEROP_WIRE_H */

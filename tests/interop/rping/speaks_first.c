@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * speaks_first COUNT SIZE: a server as that of ucmatose, which speaks first. To the one client that
- * calls it sends COUNT messages of SIZE octets as soon as it is connected, waits for as many, and
- * disconnects.
+ * speaks_first COUNT SIZE: a server that sends first, like ucmatose's. As soon as its one client is
+ * connected it sends COUNT messages of SIZE octets, waits for as many, and disconnects.
  */
 #include <stdio.h>
 #include <stdlib.h>
