@@ -7,10 +7,10 @@
  * -1 with errno, and no event follows; or it returns 0, and exactly one event follows in the queue.
  * These change that:
  *
- * EXS_BLOCK             The call waits for its end and returns the result itself. Queue and ahandle
- * are ignored, and no event comes. EXS_UNSIGNALED        A success gives no event. A failure gives
- * one, unless the queue is NULL. EXS_QHANDLE_INVALID   As the queue of a call without EXS_BLOCK:
- * only with EXS_UNSIGNALED.
+ *   EXS_BLOCK             The call waits for its end and returns the result itself. Queue and
+ *                         ahandle are ignored, and no event comes.
+ *   EXS_UNSIGNALED        A success gives no event. A failure gives one, unless the queue is NULL.
+ *   EXS_QHANDLE_INVALID   As the queue of a call without EXS_BLOCK: only with EXS_UNSIGNALED.
  *
  * Besides the errors in its own comment, every asynchronous call may fail with EBADF (fd is no
  * socket of this library in this process), EINVAL (unknown flag; no such queue) or ENOMEM.
@@ -367,16 +367,19 @@ int exs_connect(int fd, const struct sockaddr *addr, socklen_t addrlen, int flag
  */
 int exs_close(int fd, int flags, exs_qhandle_t qhandle, exs_ahandle_t ahandle);
 
-/*
+/**
  * Shuts down one direction of a connection, or both. A direction that is already shut down is no
  * error.
  *
  * @param how    SHUT_RD: later receives find the end of the stream; SHUT_WR: the peer finds the end
- * after the data sent; SHUT_RDWR: both @param flags  EXS_BLOCK, or 0
+ *               after the data sent; SHUT_RDWR: both
+ * @param flags  EXS_BLOCK, or 0
  *
- * @return 0, or -1 with errno: ENOTCONN, EINVAL (how), EBUSY (one is outstanding in that direction)
+ * @return 0, or -1 with errno: ENOTCONN, EINVAL (how), EBUSY (one is outstanding in that
+ *         direction)
  *
- * Event: EXS_EVT_SHUTDOWN with 0 or ECONNRESET. Source: UNH EXS.
+ * Event: EXS_EVT_SHUTDOWN with 0 or ECONNRESET.
+ * Source: UNH EXS.
  */
 int exs_shutdown(int fd, int how, int flags, exs_qhandle_t qhandle, exs_ahandle_t ahandle);
 

@@ -5,8 +5,8 @@
  * provider appends the consumer's status and key to the private data. A peer that does not know
  * this addition uses what rdma_cm reports.
  *
- * octet 0 ... 123 | 124 ... 127 | 128    | 129 ... 131 | 132 ... 135
- * what  data      | "ITUD"      | status | 0           | key, big-endian
+ *     octet    0 ... 123 | 124 ... 127 | 128    | 129 ... 131 | 132 ... 135
+ *     what     data      | "ITUD"      | status | 0           | key, big-endian
  */
 #include "vp/verbs/cm/verbs_cm_private.h"
 
