@@ -105,6 +105,18 @@ static const struct lie lies[] = {
     {"packets: asks", PACKET, M(ASK), LAST, 1},
 };
 
+/* The STag is nobody's. */
+static const struct lie places[] = {
+    {"all memory", STREAM, M(ADVERT, .chain = 1, .place = {0, UINT64_MAX, 7}), LAST, 1},
+    {"memory that wraps", STREAM, M(ADVERT, .chain = 1, .place = {UINT64_MAX - 9, UINT64_MAX, 7}),
+     LAST, 1},
+    {"all memory, all of it to be filled", STREAM,
+     M(ADVERT, .flags = EXS_MESSAGE_WAITALL, .chain = 1, .place = {0, UINT64_MAX, 7}), LAST, 1},
+    {"four times the same", STREAM, M(ADVERT, FURTHER(3, "\0\0\0\0\0\0\377\0", "\0\0\0\0")), LAST,
+     1},
+    {"four times all memory", STREAM, M(ADVERT, FURTHER(3, OCTETS_ALL, "\0\0\0\4")), LAST, 1},
+};
+
 static struct fx_node node;
 static struct fx_buf buffer;
 
@@ -118,7 +130,7 @@ static it_ep_handle_t connect_as(int port, const void *octets, size_t length)
     it_ep_handle_t ep = fx_ep(&node, &attributes);
 
     for (size_t i = 0; i < 32; i++)
-        fx_recv(ep, &buffer, SLOT, SLOT, i);
+        fx_recv(ep, &buffer, 2 * SLOT, SLOT, i);
     CHECK_OK(it_ep_connect(ep, &path, NULL, &qual, IT_CONNECT_FLAG_TWO_WAY, octets, length));
     return ep;
 }
@@ -134,28 +146,30 @@ static it_ep_handle_t connect_well(int port, int type)
     return ep;
 }
 
-static void tell(it_ep_handle_t ep, const struct lie *lie)
+/* From this half of the buffer, which must not change before it has left. */
+static void tell(it_ep_handle_t ep, const struct lie *lie, size_t half)
 {
+    unsigned char *data = buffer.data + half * SLOT;
     bool no_type = lie->message.type >= EXS_MESSAGE_TYPES;
     struct exs_message message = lie->message;
     size_t length;
 
     if (no_type)
         message.type = EXS_MESSAGE_CREDIT;
-    memset(buffer.data, 0, SLOT);
-    length = exs_message_put(buffer.data, &message);
+    memset(data, 0, SLOT);
+    length = exs_message_put(data, &message);
     if (no_type)
-        buffer.data[0] = lie->message.type;
+        data[0] = lie->message.type;
     if (message.flags & INLINE)
         length += message.count;
     for (uint32_t i = 0; i < message.more; i++, length += EXS_PLACE_OCTETS)
-        memcpy(buffer.data + length, message.payload, EXS_PLACE_OCTETS);
+        memcpy(data + length, message.payload, EXS_PLACE_OCTETS);
     if (lie->type == PACKET && message.place.addr != 0)
-        buffer.data[EXS_HEAD_OCTETS + 3] = 5; /* the length of a packet */
+        data[EXS_HEAD_OCTETS + 3] = 5; /* the length of a packet */
     if (lie->length != LAST)
         length = lie->length;
     for (int i = 0; i < lie->times; i++)
-        fx_send(ep, &buffer, 0, length, 0, FX_QUIET);
+        fx_send(ep, &buffer, half * SLOT, length, 0, FX_QUIET);
 }
 
 /* ---- Rows ----------------------------------------------------------------------------------- */
@@ -180,7 +194,7 @@ static void run(const struct lie *lie)
                               EXS_MHANDLE_UNREGISTERED));
     if (lie->type == STREAM)
         CHECK_STARTS(exs_shutdown(fd, SHUT_WR, EXS_BLOCK, NULL, NULL)); /* the ADVERTs are out */
-    tell(ep, lie);
+    tell(ep, lie, 0);
     for (int i = 0; i < 2; i++) {
         event = exs_kit_event(queue);
         CHECK_EQ(EXS_EVT_RECV, event.exs_evt_type);
@@ -191,6 +205,46 @@ static void run(const struct lie *lie)
     while (exs_read(fd, memory, 1) == 0) {
     }
     CHECK_EQ(ECONNRESET, errno);
+    CHECK_STARTS(exs_blocking_close(fd));
+    CHECK_STARTS(exs_blocking_close(listener));
+    exs_kit_empty(queue);
+    CHECK_STARTS(exs_qdelete(queue));
+    CHECK_OK(it_ep_free(ep));
+    fx_drain(node.conn_evd);
+    fx_drain(node.recv_evd);
+    fx_drain(node.request_evd);
+}
+
+/*
+ * ADVERTs that are well formed, of memory that is not there: what is sent to them ends the liar's
+ * connection, with one event for each send. An octet behind them tells that they have arrived.
+ */
+static void false_places(const struct lie *lie)
+{
+    static const struct lie octet = {"an octet", STREAM, M(DATA, .flags = INLINE, .count = 1), LAST,
+                                     1};
+    static char memory[100000];
+    exs_qhandle_t queue = exs_qcreate(16);
+    it_ep_handle_t ep;
+    exs_event_t event;
+    int port;
+    int listener = exs_kit_listen(STREAM, &port);
+    exs_acceptaddr_t element = {.exs_ahandle = memory};
+    int fd;
+
+    CHECK_STARTS(exs_accept(listener, &element, 1, 0, queue));
+    ep = connect_well(port, STREAM);
+    event = exs_kit_expect(queue, EXS_EVT_ACCEPT, 0);
+    fd = event.exs_evt_union.exs_evt_accept.exs_evt_new_socket;
+    tell(ep, lie, 0);
+    tell(ep, &octet, 1);
+    CHECK_RESULT(1, exs_read(fd, memory, 1));
+    for (int i = 0; i < 2; i++)
+        CHECK_STARTS(
+            exs_send(fd, memory, sizeof(memory), 0, queue, memory, EXS_MHANDLE_UNREGISTERED));
+    for (int i = 0; i < 2; i++)
+        CHECK_EQ(EXS_EVT_SEND, exs_kit_event(queue).exs_evt_type);
+    CHECK_ERRNO(ECONNRESET, exs_read(fd, memory, 1));
     CHECK_STARTS(exs_blocking_close(fd));
     CHECK_STARTS(exs_blocking_close(listener));
     exs_kit_empty(queue);
@@ -229,11 +283,17 @@ int main(void)
 
     CHECK_STARTS(exs_init(EXS_VERSION1));
     fx_node_open(&node);
-    buffer = fx_buf_make(&node, 2 * SLOT);
+    buffer = fx_buf_make(&node, 3 * SLOT);
     exs_pair_open(&pair, SOCK_STREAM);
     for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
         check_context(lies[i].name);
         run(&lies[i]);
+        CHECK_RESULT(1, exs_write(pair.client, &octet, 1));
+        CHECK_RESULT(1, exs_read(pair.server, &octet, 1));
+    }
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        check_context(places[i].name);
+        false_places(&places[i]);
         CHECK_RESULT(1, exs_write(pair.client, &octet, 1));
         CHECK_RESULT(1, exs_read(pair.server, &octet, 1));
     }
