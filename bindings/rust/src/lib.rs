@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-//! IT-API 2.1 as it is in C: the manual pages hold. `examples/step6.rs` puts a safe layer on what it needs.
+//! IT-API 2.1 as it is in C: the manual pages hold. `examples/step6/rdma.rs` puts a safe layer on what it needs.
 
 #![allow(non_camel_case_types, non_snake_case, non_upper_case_globals)]
 
