@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Callbacks on libevent: an echo server in one thread. The library has no thread of its own; it
- * works in the program's event loop, beside a timer and a signal. Its clients are echo_client.
+ * works in the program's event loop, together with a timer and a signal handler. Its clients are
+ * echo_client.
  *
- *     callbacks [PORT]
+ * callbacks [PORT]
  */
 #include "setup.h"
 
@@ -15,15 +16,18 @@
 #define MESSAGE_SIZE 256
 #define CLIENTS_MAX  64
 
-/* What comes is sent back from where it lies; then the next message may come. */
+/*
+ * A client. Its message is echoed from the buffer that received it; then the receive is posted
+ * again.
+ */
 struct client {
-    it_ep_handle_t ep; /* NULL: there is none */
+    it_ep_handle_t ep; /* NULL: the entry is free */
     char message[MESSAGE_SIZE];
 };
 
 struct server {
     struct adapter adapter;
-    it_lmr_handle_t lmr; /* of all clients */
+    it_lmr_handle_t lmr; /* the messages of all clients */
     struct client clients[CLIENTS_MAX];
     unsigned long messages;
 };
@@ -42,7 +46,7 @@ static void post_echo(const struct server *server, struct client *client, size_t
     check(it_post_send(client->ep, &piece, 1, (uintptr_t)client, TOLD), "it_post_send");
 }
 
-/* The client of an endpoint; of NULL, a place for one more. */
+/* Returns the client of an endpoint; for NULL, a free entry. Returns NULL if there is none. */
 static struct client *client_of(struct server *server, it_ep_handle_t ep)
 {
     for (size_t i = 0; i < CLIENTS_MAX; i++)
@@ -81,7 +85,7 @@ static void handle(struct server *server, const it_event_t *event)
         lose_client(server, event->conn.ep);
     } else if (event->event_number == IT_CM_MSG_CONN_ESTABLISHED_EVENT ||
                event->dto_cmpl.dto_status != IT_DTO_SUCCESS) {
-        return; /* a request that is flushed belongs to an end */
+        return; /* a flushed request: the end of the connection follows */
     } else if (event->event_number == IT_DTO_RC_RECV_CMPL_EVENT) {
         server->messages++;
         post_echo(server, client, event->dto_cmpl.transferred_length);
@@ -90,7 +94,7 @@ static void handle(struct server *server, const it_event_t *event)
     }
 }
 
-/* Runs in the loop whenever there are events, and takes all of them. */
+/* Runs in the loop when there are events, and takes all of them. */
 static void on_events(it_evd_handle_t events, void *argument)
 {
     it_event_t event;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Atomic operations: a counter in the server's memory, from which clients draw numbers. No number
- * is drawn twice, whoever draws at the same moment; the server's program has no part in that.
+ * is drawn twice, even if several clients draw at the same time; the server's program does nothing
+ * for it.
  *
- *     counter server [PORT]
- *     counter client HOST PORT TIMES
+ * counter server [PORT] counter client HOST PORT TIMES
  */
 #include "setup.h"
 
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t number; /* the counter of a server; the number that a client has drawn */
+static uint64_t number; /* server: the counter; client: the number drawn */
 
 static void serve(const char *port)
 {

@@ -12,7 +12,7 @@
 
 #define MESSAGE_SIZE 256
 
-static char memory[2 * MESSAGE_SIZE]; /* for what comes, and what is sent */
+static char memory[2 * MESSAGE_SIZE]; /* the received message, and the one to send */
 
 int main(int argc, char **argv)
 {
@@ -31,7 +31,7 @@ int main(int argc, char **argv)
         size_t length = strnlen(*text, MESSAGE_SIZE);
         it_event_t event;
 
-        /* The receive is there before the echo can be. */
+        /* Posts the receive before the echo can arrive. */
         check(it_post_recv(ep, &in, 1, 0, TOLD), "it_post_recv");
         memcpy(memory + MESSAGE_SIZE, *text, length);
         out = piece_of(lmr, memory + MESSAGE_SIZE, length);

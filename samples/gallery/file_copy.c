@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A file is copied from one machine to another without a copy in a program: both map their file,
- * and the client reads from the one mapping into the other, some pieces at a time.
+ * Copies a file from one machine to another without a copy inside the programs: both map their
+ * file, and the client reads from one mapping into the other, with several Reads outstanding.
  *
- *     file_copy server FILE [PORT]
- *     file_copy client HOST PORT FILE
+ * file_copy server FILE [PORT] file_copy client HOST PORT FILE
  */
 #include "setup.h"
 
@@ -50,14 +49,14 @@ static void serve(const char *name, const char *port)
     }
 }
 
-/* A copy under way. */
+/* A copy in progress. */
 struct copy {
     struct adapter adapter;
     it_ep_handle_t ep;
     struct place theirs;
     it_lmr_handle_t lmr;
     char *mine;
-    uint64_t asked; /* octets that Reads have been posted for */
+    uint64_t asked; /* octets for which Reads have been posted */
     unsigned int under_way;
 };
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A key-value cache. The server takes pairs from its standard input, "KEY VALUE" a line, into a
- * table; clients look keys up by RDMA Reads, which cost the server's program nothing. A Read may
- * meet the server as it writes: a checksum tells, and the client reads again.
+ * table; clients look keys up by RDMA Reads, which cost the server's program nothing. If a Read
+ * overlaps a write of the server, the checksum is wrong, and the client reads again.
  *
- *     kv_cache server [PORT] <PAIRS
- *     kv_cache client HOST PORT KEY...
+ * kv_cache server [PORT] <PAIRS kv_cache client HOST PORT KEY...
  */
 #include "setup.h"
 
@@ -20,7 +19,7 @@
 struct slot {
     char key[32];
     char value[88];
-    uint64_t checksum; /* of key and value, in network byte order */
+    uint64_t checksum; /* checksum of key and value, in network byte order */
 };
 
 static uint64_t hash(const void *start, size_t length)
@@ -65,7 +64,7 @@ static void serve(const char *port)
 
     adapter_open(&adapter);
     watched[0].fd = adapter.fd;
-    setvbuf(stdin, NULL, _IONBF, 0); /* poll knows nothing of what stdio keeps */
+    setvbuf(stdin, NULL, _IONBF, 0); /* poll does not see data that stdio has buffered */
     (void)memory_register(&adapter, table, sizeof(table), IT_PRIV_LOCAL | IT_PRIV_REMOTE_READ,
                           &place);
     listen_at(&adapter, adapter.events, port);
@@ -79,7 +78,7 @@ static void serve(const char *port)
 
 /* ---- Client ------------------------------------------------------------------------------- */
 
-/* Reads the slot of a key until it is whole. */
+/* Reads the slot of a key until its checksum is right. */
 static void read_slot(const struct adapter *adapter, it_ep_handle_t ep, const struct place *place,
                       size_t index, const it_lmr_triplet_t *piece)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Many clients: an echo server whose endpoints share one queue of receives (S-RQ), so that memory
- * is needed for the messages that are under way and not for each client. Three queues of events,
- * one for each kind, join an aggregate (AEVD), which the server waits on. Its clients are
- * echo_client.
+ * Many clients: an echo server whose endpoints share one queue of receives (S-RQ), so that it needs
+ * memory for the messages in progress instead of for each client. Three queues of events, one for
+ * each kind, join an aggregate (AEVD), on which the server waits. Its clients are echo_client.
  *
- *     many_clients [PORT]
+ * many_clients [PORT]
  */
 #include "setup.h"
 
@@ -18,7 +17,7 @@
 
 struct server {
     struct adapter adapter; /* its queue of events is not used */
-    it_evd_handle_t any;    /* tells which of the others has something */
+    it_evd_handle_t any;    /* the aggregate: names the queue that has events */
     it_evd_handle_t requests, connections, messages;
     it_srq_handle_t receives;
     it_lmr_handle_t lmr;
@@ -35,7 +34,7 @@ static it_evd_handle_t queue_make(const struct server *server, it_event_type_t s
     return evd;
 }
 
-/* A message may come here, from any client. */
+/* Posts a receive for a message of any client. */
 static void post_receive(const struct server *server, char *message)
 {
     it_lmr_triplet_t piece = piece_of(server->lmr, message, MESSAGE_SIZE);
@@ -74,7 +73,7 @@ static void take_client(const struct server *server, const it_event_t *request)
     (void)accept_with(ep, request, NULL);
 }
 
-/* The memory of a message goes back to the queue when the echo has been sent, or cannot be. */
+/* Echoes a message. Posts its memory as a receive again once the echo has completed or failed. */
 static void handle_message(const struct server *server, const it_event_t *event)
 {
     char *message = (char *)(uintptr_t)event->dto_cmpl.cookie;
@@ -96,7 +95,7 @@ static void handle_messages(const struct server *server)
 
 static void handle_end(const struct server *server, it_ep_handle_t ep)
 {
-    handle_messages(server); /* before its handle can be that of a new endpoint */
+    handle_messages(server); /* first, since a new endpoint may get the same handle */
     check(it_ep_free(ep), "it_ep_free");
 }
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * RDMA Read and RDMA Write: a server has a board in its memory, and tells each client where. The
- * client reads what is written there and writes another text over it. The server's program has no
- * part in that.
+ * RDMA Read and RDMA Write: a server has a board in its memory, and tells each client the address
+ * and key. The client reads the text there and overwrites it with another one. The server's program
+ * does nothing for it.
  *
- *     read_write server [PORT]
- *     read_write client HOST PORT TEXT
+ * read_write server [PORT] read_write client HOST PORT TEXT
  */
 #include "setup.h"
 
@@ -15,7 +14,7 @@
 
 #define BOARD_SIZE 128
 
-static char memory[2 * BOARD_SIZE]; /* of a server the first half counts */
+static char memory[2 * BOARD_SIZE]; /* a server uses only the first half */
 
 static void serve(const char *port)
 {
@@ -60,7 +59,7 @@ static void use(const char *host, const char *port, const char *text)
     event = wait_for(&adapter, IT_DTO_RDMA_WRITE_CMPL_EVENT);
     completed(&event);
     printf("written: %s\n", memory + BOARD_SIZE);
-    disconnect(&adapter, ep); /* in order: the Write is there before the end */
+    disconnect(&adapter, ep); /* graceful: the Write arrives before the end of the connection */
 }
 
 int main(int argc, char **argv)

@@ -154,7 +154,7 @@ void disconnect(const struct adapter *adapter, it_ep_handle_t ep)
 {
     check(it_ep_disconnect(ep, NULL, 0), "it_ep_disconnect");
     (void)wait_for(adapter, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-    check(it_ia_free(adapter->ia), "it_ia_free"); /* with all that was made in it */
+    check(it_ia_free(adapter->ia), "it_ia_free"); /* also frees all objects made in it */
 }
 
 /* ---- Events ------------------------------------------------------------------------------- */

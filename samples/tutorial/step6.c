@@ -115,7 +115,7 @@ static struct client *client_of(it_ep_handle_t ep)
 static void handle(const it_event_t *event)
 {
     switch (event->event_number) {
-    case IT_DTO_RC_RECV_CMPL_EVENT: /* one that is flushed is followed by the end */
+    case IT_DTO_RC_RECV_CMPL_EVENT: /* the end of the connection follows a flushed one */
         if (event->dto_cmpl.dto_status == IT_DTO_SUCCESS)
             serve_message((struct client *)(uintptr_t)event->dto_cmpl.cookie,
                           event->dto_cmpl.transferred_length);

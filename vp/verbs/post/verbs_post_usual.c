@@ -114,7 +114,7 @@ void verbs_usual_remember(struct verbs_queue *queue, it_lmr_handle_t handle)
 
 /* ---------------------------------------------------------------- one post */
 
-/* By the room last read; the general path reads it again. */
+/* Returns true if there was room when it was last read; the general path reads it again. */
 USUAL_INLINE bool usual_has_room(const struct verbs_queue *queue)
 {
     return USUAL_LIKELY(queue->tail != queue->room_end);
