@@ -3,7 +3,8 @@
  * Copies a file from one machine to another without a copy inside the programs: both map their
  * file, and the client reads from one mapping into the other, with several Reads outstanding.
  *
- * file_copy server FILE [PORT] file_copy client HOST PORT FILE
+ *     file_copy server FILE [PORT]
+ *     file_copy client HOST PORT FILE
  */
 #include "setup.h"
 

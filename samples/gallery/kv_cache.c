@@ -4,7 +4,8 @@
  * table; clients look keys up by RDMA Reads, which cost the server's program nothing. If a Read
  * overlaps a write of the server, the checksum is wrong, and the client reads again.
  *
- * kv_cache server [PORT] <PAIRS kv_cache client HOST PORT KEY...
+ *     kv_cache server [PORT] <PAIRS
+ *     kv_cache client HOST PORT KEY...
  */
 #include "setup.h"
 

@@ -4,7 +4,7 @@
  * memory for the messages in progress instead of for each client. Three queues of events, one for
  * each kind, join an aggregate (AEVD), on which the server waits. Its clients are echo_client.
  *
- * many_clients [PORT]
+ *     many_clients [PORT]
  */
 #include "setup.h"
 

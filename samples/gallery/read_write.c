@@ -4,7 +4,8 @@
  * and key. The client reads the text there and overwrites it with another one. The server's program
  * does nothing for it.
  *
- * read_write server [PORT] read_write client HOST PORT TEXT
+ *     read_write server [PORT]
+ *     read_write client HOST PORT TEXT
  */
 #include "setup.h"
 
