@@ -39,3 +39,9 @@ grep -q "SHA-256 of the data received: $digest" "$folder/server.log" ||
 say "So a live TCP connection changed to RDMA in mid-stream and moved $mib MiB there and back; the
 SHA-256 of the file, of the server's memory and of what was read back are equal. While the client
 read, the server's program was computing and made no call: RDMA does not need it."
+
+say "What to do next:
+   docs/tutorial.md      an echo server on sockets becomes RDMA, in six programs
+   samples/README.md     programs to start from, one idea each
+   docs/install.md       install the library, and compile with it
+   ./dev perf            measure this machine"
