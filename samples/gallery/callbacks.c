@@ -4,7 +4,7 @@
  * works in the program's event loop, together with a timer and a signal handler. Its clients are
  * echo_client.
  *
- * callbacks [PORT]
+ *     callbacks [PORT]
  */
 #include "setup.h"
 

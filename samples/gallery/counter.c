@@ -4,7 +4,8 @@
  * is drawn twice, even if several clients draw at the same time; the server's program does nothing
  * for it.
  *
- * counter server [PORT] counter client HOST PORT TIMES
+ *     counter server [PORT]
+ *     counter client HOST PORT TIMES
  */
 #include "setup.h"
 
