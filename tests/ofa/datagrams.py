@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Queue pairs of the type UD: who gets a datagram, what comes with it, and what happens where it cannot be."""
+"""Queue pairs of type UD: which one gets a datagram, what comes with it, and what happens if it
+cannot be delivered.
+"""
 import os
 import select
 import socket
@@ -31,7 +33,7 @@ region = MR(zone, PLACES * PLACE, e.IBV_ACCESS_LOCAL_WRITE)
 
 
 def handle(gid=None, **options):
-    """Of the peer with this GID; by default our own first one."""
+    """Returns an address handle for the peer with this GID, by default this host's first one."""
     route = GlobalRoute(dgid=gid or context.query_gid(1, 0), sgid_index=options.pop("sgid_index", 0), **options)
     return AH(zone, attr=AHAttr(gr=route, is_global=1, port_num=1))
 
@@ -41,7 +43,7 @@ def descriptors():
 
 
 class End:
-    """A queue pair in RTS, and its CQ."""
+    """A queue pair in RTS with its CQ."""
 
     def __init__(self, qkey=QKEY, channel=None, depth=PLACES):
         self.cq = CQ(context, 2 * PLACES, None, channel, 0)
@@ -52,11 +54,11 @@ class End:
         self.qp = QP(zone, init, attributes)  # which moves it to RTS
 
     def receive(self, place, length=PLACE):
-        """Its number is that of its place in the region."""
+        """Posts a receive whose number is that of its place in the region."""
         self.qp.post_recv(RecvWR(wr_id=place, num_sge=1, sg=[SGE(region.buf + place * PLACE, length, region.lkey)]))
 
     def send(self, peer, data=b"", place=0, **options):
-        """From a place in the region, and unsignalled by default."""
+        """Sends from a place in the region, unsignalled by default."""
         region.write(data, len(data), place * PLACE)
         segment = SGE(region.buf + place * PLACE, len(data), options.get("lkey", region.lkey))
         request = SendWR(
@@ -71,7 +73,7 @@ class End:
         self.qp.post_send(request)
 
     def completion(self, patience=PATIENCE):
-        """The next one; None: there is none."""
+        """Returns the next completion, or None."""
         end = time.monotonic() + patience
         while time.monotonic() < end:
             count, found = self.cq.poll(1)
@@ -84,12 +86,12 @@ class End:
 
 
 def payload(completion):
-    """What stands behind the header, in the place of the receive."""
+    """Returns the octets after the header in the receive's place."""
     return region.read(completion.byte_len - GRH, completion.wr_id * PLACE + GRH)
 
 
 def message_with_all():
-    """Payload, numbers, immediate data and the header of IPv4."""
+    """Checks payload, numbers, immediate data and the IPv4 header."""
     one, other = End(), End()
     other.receive(5)
     one.send(other, b"datagram", opcode=e.IBV_WR_SEND_WITH_IMM, immediate=0x01020304, flags=e.IBV_SEND_SIGNALED)
@@ -107,7 +109,7 @@ def message_with_all():
 
 
 def answer(gid=None, **options):
-    """An address handle from a completion and its header leads back."""
+    """An address handle made from a completion and its header leads back to the sender."""
     one, other = End(), End()
     other.receive(1)
     one.receive(2)
@@ -127,7 +129,9 @@ def answer_by_ipv6():
 
 
 def sizes():
-    """From nothing to the MTU, and inline; one octet more is an error of the sender's, and of nobody else."""
+    """Sends messages from nothing to the MTU, also inline. One octet more is an error of the
+    sender alone.
+    """
     one, other = End(), End()
     for length in (0, 1, MTU - 1, MTU):
         other.receive(1)
@@ -143,7 +147,9 @@ def sizes():
 
 
 def fails(one, other, status, data, **options):
-    """A request that cannot be sent: those behind it are flushed, receives stay, and RTS is possible again."""
+    """A request that cannot be sent: later ones are flushed, receives stay, and the queue pair can
+    go to RTS again.
+    """
     one.receive(9)
     one.send(other, data, **options)
     one.send(other, b"behind", place=1)
@@ -162,7 +168,7 @@ def bad_lkey():
 
 
 def short_receive():
-    """As programs have it that forget the header."""
+    """The receive has no room for the header, as in programs that forget it."""
     one, other = End(), End()
     other.receive(1, GRH + 7)
     other.receive(2)
@@ -173,7 +179,7 @@ def short_receive():
 
 
 def lost():
-    """Whatever is not for this queue pair, or has no receive, reaches nobody, and nobody hears of it."""
+    """A datagram for another queue pair, or without a receive, is dropped without an event."""
     one, other, third = End(), End(), End(qkey=QKEY + 1)
     for end in (other, third):
         end.receive(1)
@@ -193,7 +199,7 @@ def lost():
 
 
 def key_of_queue_pair():
-    """A Q_Key whose first bit is set stands for that of the sender's queue pair."""
+    """A Q_Key whose first bit is set means the Q_Key of the sender's queue pair."""
     one, other = End(), End()
     other.receive(1)
     one.send(other, b"own key", qkey=0x80000000)
@@ -201,7 +207,7 @@ def key_of_queue_pair():
 
 
 def stranger():
-    """Somebody without a queue pair: he has guessed the Q_Key, or the number, or speaks for another one."""
+    """A stranger without a queue pair guesses the Q_Key or the number, or forges another sender."""
     one, other = End(), End()
     port, own = other.qp.qp_num >> 8, one.qp.qp_num
     peer = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -239,7 +245,9 @@ def stranger():
 
 
 def silent_peer():
-    """More than may be on the way to somebody who acknowledges nothing: it is lost, and soon."""
+    """The peer acknowledges nothing. Datagrams beyond the number that may be in transit are lost
+    soon.
+    """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as quiet:
         quiet.bind(("0.0.0.0", 0))
         number = quiet.getsockname()[1] << 8
@@ -253,7 +261,7 @@ def silent_peer():
 
 
 def no_loss():
-    """Much that is sent at once, by one who never looks whether it has gone."""
+    """Many datagrams are sent at once by a sender that never polls."""
     one, other = End(depth=PLACES), End()
     for place in range(PLACES):
         other.receive(place)
@@ -267,13 +275,13 @@ def no_loss():
 
 
 def waiting(port):
-    """Octets that the sockets of this port hold."""
+    """Returns the octets that the sockets of this port hold."""
     rows = [line.split() for name in ("udp", "udp6") for line in open(f"/proc/net/{name}")]
     return sum(int(row[4].split(":")[1], 16) for row in rows if row[1].endswith(f":{port:04X}"))
 
 
 def taken_without_poll():
-    """As a device does: receives are filled while their program does something else."""
+    """As on a device, receives are filled while their program does something else."""
     one, other = End(), End()
     for place in range(8):
         other.receive(place)
@@ -287,7 +295,7 @@ def taken_without_poll():
 
 
 def events():
-    """A CQ that is armed tells of a datagram, for solicited ones only if it is so armed."""
+    """An armed CQ reports a datagram. Armed for solicited ones it reports only those."""
     before = descriptors()
     channel = CompChannel(context)
     (descriptor,) = descriptors() - before
@@ -309,7 +317,7 @@ def events():
 
 
 def states():
-    """Flushed in ERR, forgotten in RESET, deaf before RTR."""
+    """Receives are flushed in ERR and forgotten in RESET. Before RTR nothing is received."""
     one, other = End(), End()
     other.receive(1)
     other.qp.modify(QPAttr(qp_state=e.IBV_QPS_ERR), e.IBV_QP_STATE)
@@ -353,7 +361,7 @@ def wrong_use():
 
 
 def many():
-    """More queue pairs than a port has numbers for."""
+    """Makes more queue pairs than a port has numbers for."""
     ends = [End(depth=1) for _ in range(300)]
     assert len({end.qp.qp_num for end in ends}) == 300
     ends[299].receive(1)

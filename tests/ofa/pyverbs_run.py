@@ -9,13 +9,13 @@ sys.path.insert(0, os.getcwd())
 sys.argv[1:] = ["--dev", "uiwarp0", "--port", "1", "--gid", "0"]
 from args_parser import parser  # noqa: E402
 
-# The cards of vendors.
+# The vendors' cards are not tested.
 VENDORS = ("test_mlx5", "test_efa", "test_cuda")
 
 
 class Lines(unittest.TestResult):
     def tell(self, outcome, test):
-        # Processes of a test may have left a line open.
+        # A test's processes may have left an incomplete line.
         print(f"\n{outcome} {test.id()}", flush=True)
 
     def addSuccess(self, test):

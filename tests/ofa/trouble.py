@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What goes wrong between two queue pairs of one process, connected by hand, completes as on InfiniBand."""
+"""Errors between two queue pairs of one process, connected by hand, complete as on InfiniBand."""
 import errno
 import os
 import select
@@ -30,7 +30,7 @@ region = MR(zone, 4096, e.IBV_ACCESS_LOCAL_WRITE)
 
 
 class Pair:
-    """Two connected queue pairs, a and b, on one CQ; another one for receives, if it is given."""
+    """Two connected queue pairs, a and b, on one CQ, and optionally another CQ for receives."""
 
     def __init__(self, receives=None, connected=True):
         self.cq = CQ(context, 64)
@@ -67,7 +67,7 @@ class Pair:
         queue.post_send(SendWR(wr_id=wr_id, num_sge=1, sg=[SGE(region.buf, 64, key)]))
 
     def expect(self, *wanted):
-        """The next completions are these (wr_id, status), in any order between the two ends."""
+        """Waits for these completions (wr_id, status), in any order between the two ends."""
         end = time.monotonic() + PATIENCE
         found = []
         while len(found) < len(wanted) and time.monotonic() < end:
@@ -88,7 +88,9 @@ def bad_lkey():
 
 
 def receives_are_flushed(pair, channel, status):
-    """Request 1 fails, and the CQ of the receives tells that 2 is flushed, though nobody polls the other one."""
+    """Request 1 fails. The CQ of the receives reports that 2 is flushed, though nobody polls the
+    other CQ.
+    """
     signal.alarm(PATIENCE)
     channel.get_cq_event(pair.receives)
     signal.alarm(0)
@@ -107,7 +109,7 @@ def event_of_receives():
 
 
 def event_without_connection():
-    """The peer is gone before; the request is posted while the attempt is under way, or is over."""
+    """The peer is gone. The request is posted during the attempt to connect, or after it."""
     for delay in (0, 0.2):
         channel = CompChannel(context)
         pair = Pair(CQ(context, 64, None, channel, 0), connected=False)
@@ -128,7 +130,7 @@ def descriptors():
 
 
 def solicited_only():
-    """A CQ that is armed for solicited events tells of no other, and of that one at once."""
+    """A CQ armed for solicited events reports one of them at once, and no others."""
     before = descriptors()
     channel = CompChannel(context)
     (descriptor,) = descriptors() - before
@@ -173,7 +175,9 @@ def receiver_not_ready():
 
 
 def tries_are_over():
-    """A Send whose receive does not come fails after as many tries as its sender has, each as long as the receiver says."""
+    """A Send without a receive fails after the sender's number of tries. Each lasts as long as the
+    receiver asks.
+    """
     for retries, timer in ((0, 31), (2, 20)):
         pair = Pair(connected=False)
         for queue, peer in ((pair.a, pair.b), (pair.b, pair.a)):
@@ -213,7 +217,9 @@ def error_by_hand():
 
 
 def stranger(to_number, from_number, psn):
-    """A connection by hand, as docs and link/ofa_greeting.c have it, of somebody who has guessed."""
+    """Connects by hand, as docs and link/ofa_greeting.c describe it, like a stranger that has
+    guessed the numbers.
+    """
     greeting = b"itapi.ofa.hand\0\2" + struct.pack(
         ">4IQI", to_number, from_number, psn, psn, 1, e.IBV_QPT_RC << 8
     )
@@ -249,7 +255,7 @@ def strangers_come_first():
 
 
 def own_peer():
-    """A queue pair that is connected to itself: its requests meet its own receives and its own memory."""
+    """A queue pair connected to itself: its requests use its own receives and its own memory."""
     pair = Pair(connected=False)
     queue = pair.a
     memory = MR(zone, 4096, e.IBV_ACCESS_LOCAL_WRITE | e.IBV_ACCESS_REMOTE_WRITE | e.IBV_ACCESS_REMOTE_READ)
@@ -280,7 +286,7 @@ def own_peer():
 
 
 def nobody_listens():
-    """The port is asked again for a while; a port that is bound and does not listen refuses."""
+    """The port is tried for a while. A bound port that does not listen refuses."""
     with socket.socket() as quiet:
         quiet.bind(("127.0.0.1", 0))
         where = AddrInfo(

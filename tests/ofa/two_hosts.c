@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * two_hosts DELAY_US COMMAND...: runs a command in a network of its own, beside another one, with a
- * link between them on which each packet takes so long: 192.0.2.1 here, 192.0.2.2 there. $FAR
- * before a command runs it there. Kernels without netem and hosts without root will do: both ends
- * of the link are TUN devices of this process. Status 77: there are no networks to be had.
+ * two_hosts DELAY_US COMMAND...: runs a command in a network of its own that has a link to another
+ * one. Each packet takes DELAY_US on the link. The command's network has 192.0.2.1, the other one
+ * 192.0.2.2. $FAR in front of a command runs it in the other one. Kernels without netem and hosts
+ * without root suffice: both ends of the link are TUN devices of this process. The status is 77 if
+ * no networks can be made.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +22,7 @@
 #include <unistd.h>
 
 #define PACKET_MAX 2048
-#define UNDER_WAY  4096u /* packets; what comes then is lost */
+#define UNDER_WAY  4096u /* packets in transit; further ones are lost */
 #define SKIPPED    77
 
 struct packet {
@@ -30,7 +31,7 @@ struct packet {
     unsigned char octets[PACKET_MAX];
 };
 
-/* One direction: packets leave in their order. */
+/* One direction. Packets leave in order. */
 struct direction {
     int from;
     int to;
@@ -56,7 +57,7 @@ static void run(const char *command)
     require(system(command) == 0, command);
 }
 
-/* In the network that the process is in. */
+/* Opens a TUN device in the network of this process. */
 static int open_end(const char *address)
 {
     struct ifreq request = {.ifr_name = "link0", .ifr_flags = IFF_TUN | IFF_NO_PI};
@@ -119,7 +120,7 @@ static void take(struct direction *way)
     }
 }
 
-/* Gives the nanoseconds until the next is due. */
+/* Forwards packets that are due. Returns the nanoseconds until the next one is due. */
 static uint64_t deliver(struct direction *way)
 {
     while (way->count > 0) {
@@ -137,7 +138,7 @@ static uint64_t deliver(struct direction *way)
 
 static void carry(struct direction ways[2], pid_t command)
 {
-    const uint64_t look_ns = 20000000; /* for the end of the command */
+    const uint64_t look_ns = 20000000; /* checks for the end of the command */
     int status = 0;
 
     while (waitpid(command, &status, WNOHANG) == 0) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What dapltest never calls, of memory and data: windows, Sends that invalidate, Reads to a window.
+ * Memory and data calls that dapltest does not make: windows, Sends that invalidate, Reads into a
+ * window.
  */
 #include "udapl_kit.h"
 
@@ -13,7 +14,7 @@ struct bound {
     DAT_RMR_CONTEXT context;
 };
 
-/* Binds, by its EP, the window to octets of the side; length 0 ends the binding. */
+/* Binds the window to octets of the side with a post on its EP. A length of 0 unbinds it. */
 static void bind_window(const struct kit_side *side, struct bound *window, size_t offset,
                         size_t length, DAT_MEM_PRIV_FLAGS rights, DAT_COMPLETION_FLAGS flags)
 {
@@ -115,7 +116,7 @@ static void check_send_with_invalidate(void)
     CHECK_DAT(dat_rmr_free(window.rmr));
 }
 
-/* FALSE: an ordinary Send. */
+/* Without the invalidate flag it is an ordinary Send. */
 static void check_send_without_invalidate(void)
 {
     DAT_LMR_TRIPLET to = kit_local(&far, 0, 64), from = kit_local(&near, 0, 32);
@@ -161,7 +162,7 @@ static void check_sync(void)
     EXPECT(dat_lmr_sync_rdma_write(near.ia, segments, 2) != DAT_SUCCESS);
 }
 
-/* Memory that several name by the same 40 octets; each has an LMR of its own. */
+/* Several LMRs share memory that the same 40 octets name. */
 static void check_shared(void)
 {
     DAT_REGION_DESCRIPTION region;
@@ -184,7 +185,7 @@ static void check_shared(void)
     CHECK_DAT(dat_lmr_free(lmr[1]));
 }
 
-/* A window that is unbound is no way in any more: the connection ends. */
+/* A peer that uses an unbound window loses its connection. */
 static void check_unbound(void)
 {
     DAT_LMR_TRIPLET local = kit_local(&near, 0, 8);

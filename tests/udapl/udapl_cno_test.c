@@ -80,7 +80,7 @@ static void check_arguments(void)
     CHECK_DAT(dat_cno_free(cno));
 }
 
-/* Whatever takes the event, the CNO tells of the next one; and of those that are left. */
+/* The CNO reports the next event, however the last one was taken, and those that were left. */
 static void check_told_again(void)
 {
     DAT_CNO_HANDLE cno = make_cno(no_agent);
@@ -141,7 +141,7 @@ static void check_disable(void)
     CHECK_DAT(dat_evd_disable(evd));
     post(evd);
     expect_quiet(cno);
-    (void)kit_next(evd, DAT_SOFTWARE_EVENT); /* it can be waited for */
+    (void)kit_next(evd, DAT_SOFTWARE_EVENT); /* the EVD can be waited on */
     post(evd);
     CHECK_DAT(dat_evd_enable(evd));
     expect_told(cno, evd);
@@ -197,7 +197,7 @@ static void waiter_start(struct waiter *waiter, void *(*run)(void *argument))
     fx_thread_sleeps(atomic_load(&waiter->id));
 }
 
-/* A thread that waits on the EVD comes before the CNO, which tells of what is left. */
+/* A thread that waits on the EVD gets events before the CNO, which reports those that are left. */
 static void check_waiters(void)
 {
     struct waiter on_cno = {.cno = make_cno(no_agent)}, on_evd;
@@ -274,7 +274,7 @@ static void check_agent(bool takes)
             take(evd);
     }
     kit_is_empty(evd);
-    /* Without an agent a thread may wait, and the other way round. */
+    /* Without an agent a thread may wait; with one it may not. */
     CHECK_DAT(dat_cno_modify_agent(cno, no_agent));
     post(evd);
     expect_told(cno, evd);
@@ -296,7 +296,7 @@ static bool is_readable(DAT_FD fd, int milliseconds)
     return poll(&poll_fd, 1, milliseconds) == 1;
 }
 
-/* libdat2 gives these two no name. */
+/* libdat2 does not export these two calls. */
 static void check_descriptor(void)
 {
     const DAT_PROVIDER *table = kit_table(async);
@@ -330,7 +330,7 @@ static void check_descriptor(void)
 
 /* ---------------------------------------------------------------- completions */
 
-/* A CNO for the completions of both queues, as programs use it. */
+/* One CNO for the completions of both queues, as programs use it. */
 static void check_completions(void)
 {
     struct kit_side one, other;
@@ -372,7 +372,7 @@ static void check_completions(void)
 static struct kit_side reader, read_from;
 static atomic_bool parted;
 
-/* On the IA's thread, which has to bring the answers meanwhile. */
+/* Runs on the IA's thread, which must also bring the answers. */
 static void read_and_part(DAT_PVOID instance, DAT_EVD_HANDLE evd)
 {
     (void)instance;
@@ -401,7 +401,7 @@ static void check_graceful_agent(void)
     CHECK_DAT(dat_cno_create(reader.ia, agents, &cno));
     CHECK_DAT(dat_evd_create(reader.ia, 1, cno, DAT_EVD_SOFTWARE_FLAG, &evd));
     post(evd);
-    while (!atomic_load(&parted)) /* no call, which would do the thread's work */
+    while (!atomic_load(&parted)) /* no call here may do the thread's work */
         fx_patience_check(&patience);
     for (DAT_UINT64 i = 0; i < READS; i++)
         CHECK_EQ(KIT_BUFFER, kit_done(reader.request, kit_cookie(i)));

@@ -116,7 +116,7 @@ static void private_data_both_ways(void)
     octets = request.private_data;
     for (size_t i = 0; i < sizeof(data); i++)
         octets[i]++;
-    /* dtest asks with a mask of another call. */
+    /* dtest passes the mask of another call. */
     CHECK_DAT(dat_cr_query(arrival->cr_handle, (DAT_CR_PARAM_MASK)DAT_CSP_FIELD_ALL, &request));
     CHECK(request.private_data == octets);
     CHECK_DAT(dat_cr_accept(arrival->cr_handle, passive.ep, 48, request.private_data));
@@ -173,7 +173,7 @@ static void nobody_listens(void)
     close_sides();
 }
 
-/* Nobody answers; the request is void afterwards. */
+/* Nobody answers. The request is then invalid. */
 static void timed_out(void)
 {
     DAT_CONN_QUAL qual;
@@ -251,12 +251,12 @@ static void calls_in_the_wrong_state(void)
     kit_is_empty(passive.connect);
     EXPECT_TYPE(DAT_INVALID_STATE, connect_with(active.ep, 80, 1000000, 0, NULL));
     reset_both();
-    kit_join(&passive, &active); /* the other way round */
+    kit_join(&passive, &active); /* with exchanged roles */
     kit_part(&passive, &active);
     close_sides();
 }
 
-/* Disconnecting an attempt gives one event, too. */
+/* Disconnecting an attempt raises one event. */
 static void attempt_given_up(void)
 {
     DAT_CONN_QUAL qual;
@@ -272,7 +272,7 @@ static void attempt_given_up(void)
     close_sides();
 }
 
-/* An EP is usable again at once; events of one connection after the other arrive in order. */
+/* An EP can be used again at once. The events of consecutive connections arrive in order. */
 static void many_times(void)
 {
     DAT_CONN_QUAL qual;
@@ -296,7 +296,7 @@ static void many_times(void)
 
 /* ---- Service points ------------------------------------------------------------------------- */
 
-/* A qualifier greater than a port is the consumer's all the same: in queries and in requests. */
+/* A qualifier larger than a port is still reported unchanged by queries and in requests. */
 static void greater_qualifiers(void)
 {
     DAT_CONN_QUAL qual;
@@ -351,7 +351,7 @@ static void public_points(void)
     close_sides();
 }
 
-/* Above the ports that the kernel chooses for others, and another one in each process. */
+/* Returns a qualifier above the ephemeral ports. Each process gets a different one. */
 static DAT_CONN_QUAL free_qual(void)
 {
     static unsigned used;
@@ -387,7 +387,7 @@ static void reserved_point(void)
     EXPECT_EQ(DAT_EP_STATE_PASSIVE_CONNECTION_PENDING, kit_state(passive.ep));
     EXPECT_TYPE(DAT_INVALID_STATE, dat_ep_free(passive.ep));
     EXPECT_TYPE(DAT_INVALID_STATE, dat_ep_disconnect(passive.ep, DAT_CLOSE_ABRUPT_FLAG));
-    /* It takes one request only. */
+    /* A reserved point takes one request only. */
     kit_connect(&active, late, qual);
     (void)kit_next(active.connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
     CHECK_DAT(dat_cr_accept(cr, DAT_HANDLE_NULL, 0, NULL));
@@ -401,7 +401,7 @@ static void reserved_point(void)
     close_sides();
 }
 
-/* The EP is the consumer's again after a rejection, and after its RSP has gone. */
+/* The consumer has the EP back after a rejection, and after its RSP is freed. */
 static void reserved_point_without_success(void)
 {
     DAT_CONN_QUAL qual;
@@ -426,7 +426,7 @@ static void reserved_point_without_success(void)
     close_sides();
 }
 
-/* Gives an EP of the provider's what it needs. */
+/* Gives an EP that the provider has made the attributes that it needs. */
 static void configure(DAT_EP_HANDLE ep)
 {
     DAT_EP_PARAM param;
@@ -482,7 +482,7 @@ static void endpoints_of_the_provider(void)
     close_sides();
 }
 
-/* The provider makes the EP of a reserved point, too, if it gets none. */
+/* The provider also makes the EP of a reserved point, if it gets none. */
 static void reserved_point_of_the_provider(void)
 {
     DAT_CONN_QUAL qual;
@@ -516,7 +516,7 @@ static void reserved_point_of_the_provider(void)
     close_sides();
 }
 
-/* A request that waits in the EVD when its point is freed can be accepted still. */
+/* A request in the EVD can be accepted after its point is freed. */
 static void request_outlives_its_point(void)
 {
     DAT_CR_ARRIVAL_EVENT_DATA *arrival;
@@ -620,7 +620,7 @@ static void duplicated(void)
 
 /* ---- The end of a connection ---------------------------------------------------------------- */
 
-/* All that is posted before reaches the peer, though nobody has taken a completion. */
+/* Requests posted before the disconnect reach the peer, though nobody has taken a completion. */
 static void graceful_end(void)
 {
     enum {

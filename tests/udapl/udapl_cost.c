@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What udapl_cost.sh counts the instructions of: udapl_cost write|read|send ROUNDS. In each round
- * BATCH posts within cost_post; when all have completed, the completions but one are taken within
- * cost_take.
+ * The program whose instructions udapl_cost.sh counts: udapl_cost write|read|send ROUNDS. In each
+ * round cost_post makes BATCH posts. When all have completed, cost_take takes all completions
+ * except one.
  */
 #include "udapl_kit.h"
 
@@ -58,7 +58,7 @@ __attribute__((noinline)) void cost_take(DAT_EVD_HANDLE evd)
     }
 }
 
-/* All are there before the first is taken, so that no look finds nothing. */
+/* All completions are there before the first is taken, so that no poll finds none. */
 static void complete(DAT_EVD_HANDLE evd)
 {
     DAT_EVENT event;

@@ -14,7 +14,7 @@ post=120
 completion=150
 failed=0
 
-# count OPERATION FUNCTION: of our module, within FUNCTION of the program.
+# count OPERATION FUNCTION: prints the instructions of this module within FUNCTION of the program.
 count() {
     valgrind --tool=callgrind --fair-sched=yes --toggle-collect="$2" --callgrind-out-file="$folder/out" \
         --log-file="$folder/log" "$program" "$1" "$rounds" >&2 || { tail -n 20 "$folder/log" >&2; exit 1; }
@@ -23,7 +23,7 @@ count() {
         awk '{ sum += $1 } END { print sum + 0 }'
 }
 
-# check OPERATION FUNCTION EACH LIMIT WHAT: EACH calls of ours in a round.
+# check OPERATION FUNCTION EACH LIMIT WHAT: FUNCTION makes EACH calls of the module in a round.
 check() {
     local measured
     measured=$(count "$1" "$2")

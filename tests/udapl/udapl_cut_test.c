@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The cable is cut: between the two ends of each connection is a relay that forwards no more from
- * some moment on, and keeps both streams open. Whatever is under way then ends by the consumer's
- * own calls and timeouts, and the endpoint is good for the next connection.
+ * The cable is cut: a relay between the two ends of each connection stops forwarding at some moment
+ * and keeps both streams open. Everything in progress then ends by the consumer's calls and
+ * timeouts, and the endpoint can be used for the next connection.
  */
 #include "udapl_kit.h"
 
@@ -23,7 +23,7 @@ static struct kit_side sides[2];
 
 struct relay {
     int listener;
-    int cut[2]; /* a pipe: an octet in it cuts the cable */
+    int cut[2]; /* a pipe; an octet in it cuts the cable */
     uint16_t target;
     bool forwards; /* false: it is cut from the beginning */
     int ends[2];
@@ -36,7 +36,7 @@ static struct sockaddr_in loopback(uint16_t port)
         .sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
 }
 
-/* Returns false at the end of a stream. */
+/* Forwards octets. Returns false at the end of the stream. */
 static bool forward(int from, int to)
 {
     char octets[65536];
@@ -83,7 +83,7 @@ static uint16_t relay_start(struct relay *relay, uint16_t target, bool forwards)
     return ntohs(address.sin_port);
 }
 
-/* Returns when it forwards no more. */
+/* Stops forwarding, and returns when the relay has stopped. */
 static void relay_cut(struct relay *relay)
 {
     CHECK(write(relay->cut[1], "", 1) == 1 && pthread_join(relay->thread, NULL) == 0);
@@ -122,7 +122,7 @@ static void join(struct relay *relay)
     CHECK_DAT(dat_psp_free(psp));
 }
 
-/* A Read that is never answered. */
+/* Posts a Read that is never answered. */
 static void read_in_vain(struct relay *relay)
 {
     DAT_LMR_TRIPLET into = kit_local(A, 0, 100);
@@ -150,7 +150,7 @@ static void both_are_over(struct relay *relay)
     (void)kit_completion(A->request, DAT_DTO_RDMA_READ, DAT_DTO_ERR_FLUSHED, 7);
     kit_is_empty(A->request);
     is_over(A);
-    relay_end(relay); /* of this the other end hears */
+    relay_end(relay); /* now the other end learns of it */
     is_over(B);
 }
 
@@ -177,7 +177,7 @@ static void then_disconnected(DAT_CLOSE_FLAGS flags)
     both_are_over(&relay);
 }
 
-/* Somebody pulls the plug of the relay, too. */
+/* The relay is closed, too. */
 static void then_lost(void)
 {
     struct relay relay;
@@ -207,7 +207,7 @@ int main(void)
     kit_side_open(B);
     while_connecting();
     then_disconnected(DAT_CLOSE_ABRUPT_FLAG);
-    then_disconnected(DAT_CLOSE_GRACEFUL_FLAG); /* which takes its patience, two seconds */
+    then_disconnected(DAT_CLOSE_GRACEFUL_FLAG); /* takes the graceful timeout, two seconds */
     then_lost();
     then_closed();
     kit_side_close(B);

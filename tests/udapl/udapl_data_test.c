@@ -22,7 +22,7 @@ static DAT_RETURN post_send(size_t offset, size_t length, DAT_UINT64 value, unsi
     return dat_ep_post_send(A->ep, 1, &segment, kit_cookie(value), (DAT_COMPLETION_FLAGS)flags);
 }
 
-/* Three segments at the sender, two at the receiver, an empty one among each. */
+/* Three segments at the sender, two at the receiver, and an empty one in each list. */
 static void check_segments(void)
 {
     DAT_LMR_TRIPLET from[4] = {
@@ -44,7 +44,10 @@ static void check_segments(void)
     CHECK_EQ(100, done.transfered_length);
 }
 
-/* Success of a suppressed Send is not told; the next one is. An unsignalled one can be dequeued. */
+/*
+ * A suppressed Send has no event when it succeeds, but the next Send has. The event of an
+ * unsignalled one can be dequeued.
+ */
 static void check_flags(void)
 {
     DAT_EVENT event;
@@ -79,13 +82,13 @@ static void check_write(void)
         dat_ep_post_rdma_write(A->ep, 2, from, kit_cookie(20), &to, DAT_COMPLETION_DEFAULT_FLAG));
     done = kit_completion(A->request, DAT_DTO_RDMA_WRITE, DAT_DTO_SUCCESS, 20);
     CHECK_EQ(1024, done.transfered_length);
-    post_recv(0, 8, 21); /* the Send behind it tells when it is there */
+    post_recv(0, 8, 21); /* the Send behind it shows that it has arrived */
     CHECK_DAT(post_send(0, 8, 21, DAT_COMPLETION_SUPPRESS_FLAG));
     kit_completion(B->recv, DAT_DTO_RECEIVE, DAT_DTO_SUCCESS, 21);
     CHECK(kit_is_filled(B, 2000, 1024, 2));
 }
 
-/* Into several segments; a remote segment that is shorter decides. */
+/* Reads into several segments. A shorter remote segment limits the length. */
 static void check_read(void)
 {
     DAT_LMR_TRIPLET into[3] = {kit_local(A, 0, 100), kit_local(A, 100, 200), kit_local(A, 300, 10)};
@@ -109,7 +112,7 @@ static void check_read(void)
     CHECK_EQ(0, A->buffer[150]);
 }
 
-/* The status of the status page: idle queues are idle, and the state is CONNECTED. */
+/* dat_ep_get_status: the queues are idle, and the state is CONNECTED. */
 static void check_status_now(void)
 {
     DAT_BOOLEAN recv_idle, request_idle;
@@ -126,7 +129,7 @@ static void check_status_now(void)
               dat_ep_modify(A->ep, DAT_EP_FIELD_PZ_HANDLE, &param));
 }
 
-/* A Write beyond the peer's region ends the connection; what waits is flushed. */
+/* A Write beyond the peer's region ends the connection. Waiting requests are flushed. */
 static void check_failure(void)
 {
     DAT_LMR_TRIPLET from = kit_local(A, 0, 100);
@@ -145,13 +148,13 @@ static void check_failure(void)
     event = kit_any(A->connect);
     CHECK(event.event_number == DAT_CONNECTION_EVENT_BROKEN ||
           event.event_number == DAT_CONNECTION_EVENT_DISCONNECTED);
-    event = kit_any(A->request); /* the Write: it left before, or was refused */
+    event = kit_any(A->request); /* the Write has succeeded before the refusal, or failed */
     CHECK_EQ(42, event.event_data.dto_completion_event_data.user_cookie.as_64);
     CHECK_DAT(post_send(0, 8, 43, DAT_COMPLETION_SUPPRESS_FLAG));
     kit_completion(A->request, DAT_DTO_SEND, DAT_DTO_ERR_FLUSHED, 43);
 }
 
-/* Two endpoints on the same EVDs, in turn; of one that is freed nothing is told any more. */
+/* Two endpoints use the same EVDs in turn. A freed one has no more events. */
 static void check_two_endpoints(void)
 {
     DAT_EP_HANDLE first[2] = {A->ep, B->ep}, second[2];
@@ -181,7 +184,7 @@ int main(void)
 {
     kit_side_open(A);
     kit_side_open(B);
-    kit_ep_anew(A, NULL); /* with four segments */
+    kit_ep_anew(A, NULL); /* now with four segments */
     kit_ep_anew(B, NULL);
     kit_join(A, B);
     check_segments();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every call on an EP in every state that an EP can be kept in: the answer, and the state
- * afterwards.
+ * Makes every call on an EP in every state in which an EP can be kept. Checks the result and the
+ * state afterwards.
  */
 #include "udapl_kit.h"
 
@@ -12,7 +12,7 @@
 static struct kit_side near, far;
 
 struct case_ep {
-    DAT_EP_HANDLE ep, peer; /* the peer is on the other side, or DAT_HANDLE_NULL */
+    DAT_EP_HANDLE ep, peer; /* the peer's EP, or DAT_HANDLE_NULL */
     DAT_PSP_HANDLE psp;
     DAT_RSP_HANDLE rsp;
     DAT_CR_HANDLE cr;
@@ -164,7 +164,10 @@ enum {
     ANY = -1 /* another test's */
 };
 
-/* In the order of the states above. ANY: the state is left for one that takes its time. */
+/*
+ * Results in the order of the states above. ANY: the call takes its time, so the state is not
+ * checked.
+ */
 static const struct {
     const char *name;
     DAT_RETURN (*call)(DAT_EP_HANDLE ep);
@@ -198,7 +201,7 @@ static void drain(DAT_EVD_HANDLE evd)
     }
 }
 
-/* Ends whatever was made; some of it has gone with the call. */
+/* Frees everything that was made. The call may have freed some of it. */
 static void leave(struct case_ep *made, bool freed)
 {
     DAT_EP_PARAM param;
@@ -209,7 +212,7 @@ static void leave(struct case_ep *made, bool freed)
         CHECK_DAT(dat_psp_free(made->psp));
     if (made->rsp)
         CHECK_DAT(dat_rsp_free(made->rsp));
-    /* A tentative EP goes with its request. */
+    /* A tentative EP is freed with its request. */
     if (!freed && dat_ep_query(made->ep, DAT_EP_FIELD_ALL, &param) == DAT_SUCCESS)
         CHECK_DAT(dat_ep_free(made->ep));
     if (made->peer)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Endpoints that are not connected: attributes, parts, modify, posts that are refused. */
+/* Endpoints without a connection: attributes, parts, modify, refused posts. */
 #include "support/check.h"
 
 #include <dat2/udat.h>
@@ -85,7 +85,7 @@ static void check_handles(void)
     EXPECT_TYPE(DAT_INVALID_PARAMETER, dat_ep_create(ia, pz, NULL, NULL, NULL, NULL, NULL));
 }
 
-/* Without a PZ an EP is unconfigured; with one it can be used, and the PZ can be changed. */
+/* An EP without a PZ is unconfigured. With a PZ it can be used, and the PZ can be changed. */
 static void check_modify(void)
 {
     DAT_EP_PARAM param = {.pz_handle = pz};
@@ -112,7 +112,7 @@ static void check_modify(void)
     EXPECT_TYPE(DAT_INVALID_PARAMETER, dat_ep_modify(ep, DAT_EP_FIELD_PZ_HANDLE, NULL));
     CHECK_EQ(DAT_SUCCESS, dat_ep_post_recv(ep, 0, NULL, (DAT_DTO_COOKIE){.as_64 = 1},
                                            DAT_COMPLETION_DEFAULT_FLAG));
-    param.pz_handle = pz; /* the receive would be lost */
+    param.pz_handle = pz; /* refused, since the receive would be lost */
     EXPECT_TYPE(DAT_INVALID_STATE, dat_ep_modify(ep, DAT_EP_FIELD_PZ_HANDLE, &param));
     CHECK_EQ(DAT_SUCCESS, dat_ep_free(ep));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Event Dispatchers: waits, states, sizes, and one that takes all that happens. */
+/* Event Dispatchers: waits, states, sizes, and an EVD that takes events of all kinds. */
 #include "udapl_kit.h"
 
 #include "support/it_fixture.h"
@@ -195,7 +195,7 @@ static void check_threshold(void)
     CHECK_DAT(waiter_end(&waiter));
     CHECK_EQ(0, value_of(&waiter.event));
     CHECK_EQ(3, waiter.more);
-    /* Only that call had a threshold. */
+    /* The threshold was for that call only. */
     CHECK_DAT(wait_for(evd, 0, 1, &more));
     CHECK_DAT(wait_for(evd, 0, 1, &more));
     CHECK_DAT(wait_for(evd, 0, 1, &more));
@@ -296,7 +296,7 @@ static void *resize_all(void *argument)
     return NULL;
 }
 
-/* One thread posts, one takes, one resizes: each event comes once, in order. */
+/* One thread posts, one dequeues, one resizes. Each event comes once, in order. */
 static void check_resize_under_load(void)
 {
     DAT_EVD_HANDLE evd = kit_evd(side.ia, 64, DAT_EVD_SOFTWARE_FLAG);
@@ -339,7 +339,7 @@ static void expect_done(DAT_EVD_HANDLE evd, DAT_DTO_COMPLETION_STATUS status, DA
     CHECK_EQ(status, done->status);
 }
 
-/* The passive end of a connection, from the request to what its end flushes. */
+/* The passive end of a connection, from the request to the completions that its end flushes. */
 static void check_mixed(void)
 {
     DAT_EVD_HANDLE evd = kit_evd(side.ia, 64, ALL_FLAGS);
@@ -377,7 +377,7 @@ static void check_mixed(void)
     kit_side_close(&other);
 }
 
-/* What an EVD has no room for is an error of the IA. Devices keep completions below the EVD. */
+/* An event for a full EVD is an error of the IA. Devices keep completions below the EVD. */
 static void check_overflow(void)
 {
     struct kit_side one, other;
@@ -402,7 +402,7 @@ static void check_overflow(void)
     kit_side_close(&one);
 }
 
-/* An IA that was opened without an EVD for its errors takes the first that is made for them. */
+/* An IA opened without an EVD for its errors takes the first such EVD that is made. */
 static void check_async_made_later(void)
 {
     DAT_EVD_HANDLE async = DAT_EVD_ASYNC_EXISTS, recv, second;
@@ -422,7 +422,7 @@ static void check_async_made_later(void)
     CHECK_DAT(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG));
 }
 
-/* An IA whose errors go to the EVD of another. */
+/* Opens an IA whose errors go to the EVD of another IA. */
 static void join_async(struct kit_side *one)
 {
     char name[] = KIT_IA;
@@ -460,7 +460,7 @@ static void check_async_shared(void)
     (void)kit_next(other.connect, DAT_CONNECTION_EVENT_DISCONNECTED);
     CHECK_DAT(dat_ia_close(one.ia, DAT_CLOSE_ABRUPT_FLAG));
     kit_is_empty(side.async);
-    /* The IA that has made the EVD may go first. */
+    /* The IA that has made the EVD may be closed first. */
     kit_side_close(&side);
     kit_side_open(&side);
     join_async(&one);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every call with every handle that is none: NULL, freed, of another kind, of another IA, of an IA
- * that was closed, and memory that never was an object. The answer is DAT_INVALID_HANDLE, and all
- * objects go on as before.
+ * Makes every call with every invalid handle: NULL, freed, of another kind, of another IA, of a
+ * closed IA, and memory that never was an object. The result is DAT_INVALID_HANDLE, and all objects
+ * still work.
  */
 #include "udapl_kit.h"
 
@@ -11,7 +11,7 @@
 
 #define KINDS DAT_HANDLE_TYPE_EXTENSION_BASE
 
-/* One live object of each kind, but an IA and a CSP. */
+/* One object of each kind, except an IA and a CSP. */
 struct objects {
     struct kit_side side;
     DAT_HANDLE of[KINDS];
@@ -30,7 +30,7 @@ struct call {
     const char *name;
     DAT_HANDLE_TYPE kind;
     DAT_RETURN (*call)(DAT_HANDLE handle);
-    bool null_is_none; /* of an argument that is not the first: NULL stands for no object */
+    bool null_is_none; /* NULL is allowed for this argument, which is not the first one */
 };
 
 static union {
@@ -58,7 +58,7 @@ static DAT_RMR_CONTEXT key;
 #define AGENT   DAT_OS_WAIT_PROXY_AGENT_NULL
 #define ADDRESS ((DAT_IA_ADDRESS_PTR)(void *)memory)
 
-/* CALL(name, expression in handle) */
+/* CALL(name, expression in handle): defines a call on the handle. */
 #define CALL(name, expression)                                                                     \
     static DAT_RETURN name(DAT_HANDLE handle)                                                      \
     {                                                                                              \
@@ -297,13 +297,13 @@ static void make_objects(struct objects *objects)
     objects->of[DAT_HANDLE_TYPE_PSP] = kit_listen(side, DAT_PSP_CONSUMER_FLAG, &qual);
     kit_connect(side, objects->caller, qual);
     objects->of[DAT_HANDLE_TYPE_CR] = kit_request(side);
-    /* The RSP takes the qualifier that a PSP has found free. */
+    /* The RSP gets the qualifier that a PSP has found free. */
     CHECK_DAT(dat_psp_free(kit_listen(side, DAT_PSP_CONSUMER_FLAG, &qual)));
     CHECK_DAT(dat_rsp_create(side->ia, qual, objects->reserved, side->cr,
                              &objects->of[DAT_HANDLE_TYPE_RSP]));
 }
 
-/* Each object by itself: what a wrong call had changed would be refused here. */
+/* Frees each object. If a wrong call had changed one, this would fail. */
 static void free_objects(struct objects *objects)
 {
     struct kit_side *side = &objects->side;
@@ -373,7 +373,10 @@ static void check_others(void)
     }
 }
 
-/* Good for a handle of any kind. libdat2 itself follows an IA that is none, so there is no row. */
+/*
+ * Calls that take a handle of any kind. There is no row for a wrong IA, since libdat2 itself
+ * dereferences it.
+ */
 static void check_any(void)
 {
     for (int kind = 0; kind < KINDS; kind++) {
@@ -416,7 +419,7 @@ int main(void)
     closed_ia = second.side.ia;
     CHECK_DAT(dat_ia_close(second.side.ia, DAT_CLOSE_ABRUPT_FLAG));
     free(second.side.buffer);
-    /* Objects take the places of others: a handle that is live again is no freed one. */
+    /* New objects may get the memory of freed ones; such a handle is not tested as a freed one. */
     check_first();
     check_any();
     check_ia(closed_ia);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The IB extension: immediates and atomics, beside what is no extension. */
+/* The IB extension: immediate values and atomics, and calls outside the extension. */
 #include "udapl_kit.h"
 
 #include <dat2/dat_ib_extensions.h>
@@ -48,7 +48,7 @@ static void close_pair(void)
     kit_side_close(&passive);
 }
 
-/* The next completion, of the extension; its type. */
+/* Takes the next completion, which must be one of the extension. Returns its data. */
 static DAT_IB_EXTENSION_EVENT_DATA next(DAT_EVD_HANDLE evd, DAT_UINT64 cookie, DAT_IB_EXT_TYPE type,
                                         DAT_IB_DTOS operation, DAT_VLEN length)
 {
@@ -88,12 +88,12 @@ static void write_with_immediate(DAT_UINT64 cookie, size_t length, DAT_UINT32 im
 static void immediates(void)
 {
     open_pair();
-    for (unsigned i = 0; i < 100; i++) /* more than there are requests at once */
+    for (unsigned i = 0; i < 100; i++) /* more than may be open at once */
         write_with_immediate(2 * i, 64 + i, 0xfedc0000 + i);
     close_pair();
 }
 
-/* Sends, Writes and receives without are what they always are. */
+/* Sends, Writes and receives without immediate values are unchanged. */
 static void others_are_as_ever(void)
 {
     DAT_LMR_TRIPLET from, into;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A peer, a process of its own, is killed at each step of a connection, on either side. This side
- * gets one event, or a code, and its endpoint is good for the next connection at once.
+ * The peer, another process, is killed at each step of a connection, on either side. This side gets
+ * one event or an error code, and its endpoint can be used for the next connection at once.
  */
 #include "udapl_kit.h"
 
@@ -12,13 +12,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What a peer has done when it tells so, and waits to be killed. */
+/* What a peer has done when it reports and waits to be killed. */
 enum step {
-    ASKS,     /* connects, and gets no answer yet */
+    ASKS,     /* connects, and has no answer yet */
     CONNECTS, /* connects, and is connected */
     LISTENS,  /* has a request that it does not answer */
     ACCEPTS,  /* accepts, and is connected */
-    SENDS     /* connects, and sends without end */
+    SENDS     /* connects, and keeps sending */
 };
 
 struct peer {
@@ -94,7 +94,7 @@ static void be_the_peer(enum step step, int in, int out)
 
 /* ---- This side ------------------------------------------------------------------------------ */
 
-/* Threads do not survive a fork, so all peers are made before anything is opened. */
+/* Forks the peers before anything is opened, since threads do not survive a fork. */
 static struct peer make_peer(enum step step)
 {
     int in[2], out[2];
@@ -140,7 +140,7 @@ static DAT_EVENT_NUMBER next_number(void)
     return event.event_number;
 }
 
-/* One event that ends a connection, nothing after it, and all that was posted is flushed. */
+/* Expects one event that ends the connection, no others, and all posted requests flushed. */
 static void check_end(DAT_COUNT receives)
 {
     DAT_EVENT_NUMBER number = next_number();
@@ -169,7 +169,9 @@ static void post_receives(DAT_COUNT count)
     }
 }
 
-/* Accepting is refused, or what comes of it ends at once: the peer's end may not have been seen. */
+/*
+ * The peer's end may not have been seen yet: the accept is refused, or its connection ends at once.
+ */
 static void killed_before_it_is_accepted(const struct peer *peer, DAT_CONN_QUAL qual)
 {
     DAT_CR_HANDLE cr;
@@ -208,7 +210,7 @@ static void killed_when_it_is_connected(const struct peer *peer, DAT_CONN_QUAL q
     check_end(3);
 }
 
-/* In the middle of a message, most probably; each receive has its completion. */
+/* The peer most likely dies in the middle of a message. Each receive has its completion. */
 static void killed_while_it_sends(const struct peer *peer, DAT_CONN_QUAL qual)
 {
     DAT_EVENT event;

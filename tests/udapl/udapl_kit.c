@@ -243,7 +243,7 @@ DAT_PROVIDER *kit_table(DAT_HANDLE object)
     return DAT_HANDLE_TO_PROVIDER(object);
 }
 
-/* Of libdat2; its headers do not declare it. */
+/* libdat2 exports this function, but its headers do not declare it. */
 extern DAT_RETURN dats_get_ia_handle(DAT_IA_HANDLE index, DAT_IA_HANDLE *own);
 
 DAT_IA_HANDLE kit_own(DAT_IA_HANDLE ia)

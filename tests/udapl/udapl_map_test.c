@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The tables of ulp/udapl/map, each value by the number that the two headers give it. */
+/* The tables of ulp/udapl/map: each value has the number that the two headers give it. */
 #include "map/udapl_dto.h"
 #include "map/udapl_flags.h"
 #include "map/udapl_limit.h"
@@ -43,7 +43,7 @@ static void check_operations(void)
     EXPECT_EQ(DAT_DTO_BIND_MW, udapl_dto_operation(IT_RMR_LINK_CMPL_EVENT));
 }
 
-/* Every combination of the six flags. */
+/* Tries every combination of the six flags. */
 static void check_flags(void)
 {
     for (unsigned flags = 0; flags < UDAPL_FLAGS_COUNT; flags++) {
@@ -83,7 +83,7 @@ static void check_privileges(void)
     EXPECT_EQ(IT_PRIV_REMOTE, udapl_rmr_privileges(DAT_MEM_PRIV_ALL_FLAG));
 }
 
-/* Each status has a return code of its own choice; only what IT-API does not know is internal. */
+/* Each status has a chosen return code. Only an unknown status is internal. */
 static void check_returns(void)
 {
     EXPECT_EQ(DAT_SUCCESS, udapl_return(IT_SUCCESS));

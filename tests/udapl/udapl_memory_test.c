@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * PZs, LMRs, RMRs and S-RQs: what they tell, what is refused, and that nothing goes while it is
- * used.
+ * PZs, LMRs, RMRs and S-RQs: queries, refused calls, and that no object is freed while it is used.
  */
 #include "support/check.h"
 
@@ -40,7 +39,7 @@ static DAT_LMR_HANDLE create_lmr(DAT_MEM_TYPE type, DAT_REGION_DESCRIPTION regio
     return lmr;
 }
 
-/* The kinds of memory; each LMR has contexts of its own. */
+/* Each kind of memory. Each LMR has its own contexts. */
 static void check_kinds(void)
 {
     char id[DAT_LMR_COOKIE_SIZE] = "the same in each process";
@@ -61,7 +60,7 @@ static void check_kinds(void)
         EXPECT(lmr_context[i] != lmr_context[(i + 1) % 3] && lmr_context[i] != 0);
         EXPECT(rmr_context[i] != rmr_context[(i + 1) % 3]);
     }
-    memset(id, 0, sizeof(id)); /* it was copied */
+    memset(id, 0, sizeof(id)); /* the provider has copied it */
     CHECK_EQ(DAT_SUCCESS, dat_lmr_query(lmr[2], DAT_LMR_FIELD_ALL, &param));
     EXPECT_EQ(0, strcmp(*param.region_desc.for_shared_memory.shared_memory_id,
                         "the same in each process"));
@@ -138,7 +137,7 @@ static void check_rmr(void)
     EXPECT_EQ(0, param.lmr_triplet.segment_length);
     EXPECT_TYPE(DAT_INVALID_STATE, dat_pz_free(pz));
     EXPECT_TYPE(DAT_INVALID_PARAMETER, dat_rmr_query(rmr, DAT_RMR_FIELD_ALL, NULL));
-    EXPECT_TYPE(DAT_INVALID_HANDLE, dat_lmr_free(rmr)); /* of another kind */
+    EXPECT_TYPE(DAT_INVALID_HANDLE, dat_lmr_free(rmr)); /* an object of another kind */
     CHECK_EQ(DAT_SUCCESS, dat_rmr_free(rmr));
     EXPECT_TYPE(DAT_INVALID_HANDLE, dat_rmr_free(rmr));
 }
@@ -186,7 +185,8 @@ int main(void)
     EXPECT_TYPE(DAT_INVALID_STATE, dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG));
     CHECK_EQ(DAT_SUCCESS, dat_pz_free(pz));
     EXPECT_EQ(DAT_SUCCESS, dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG));
-    EXPECT_EQ(DAT_SUCCESS, dat_ia_close(other_ia, DAT_CLOSE_ABRUPT_FLAG)); /* with its PZ */
+    EXPECT_EQ(DAT_SUCCESS,
+              dat_ia_close(other_ia, DAT_CLOSE_ABRUPT_FLAG)); /* its PZ is freed, too */
     check_done();
     return 0;
 }

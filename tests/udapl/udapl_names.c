@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * udapl_names NAME...: opens and closes each; says "NAME TYPE", TYPE as the DAT specification has
- * it.
+ * udapl_names NAME...: opens and closes each IA. Prints "NAME TYPE", with the return type as in the
+ * DAT specification.
  */
 #include <dat2/udat.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Slabs keep what was put back readable and tell a handle from any other number; references. */
+/* Slabs keep returned items readable and tell a handle from any other number; references. */
 #include "object/udapl_ia.h"
 #include "object/udapl_lmr.h"
 #include "object/udapl_pz.h"
@@ -44,13 +44,13 @@ static void check_slab(void)
     CHECK(!udapl_slab_at(&slab, sizeof(struct item), UINT32_MAX >> 11));
     udapl_slab_put(&slab, items[3]);
     udapl_slab_put(&slab, items[5]);
-    CHECK(udapl_slab_find(&slab, items[3]) == items[3]); /* still there, for who looks at it */
+    CHECK(udapl_slab_find(&slab, items[3]) == items[3]); /* still readable */
     again = udapl_slab_get(&slab);
-    CHECK(again != items[3] && again != items[5]); /* what was never out comes first */
+    CHECK(again != items[3] && again != items[5]); /* items that were never taken come first */
     udapl_slab_clear(&slab);
 }
 
-/* When a chunk is used up, what came back first is given out first. */
+/* When a chunk is used up, items are reused in the order in which they were returned. */
 static void check_reuse(void)
 {
     struct udapl_slab slab = {.size = sizeof(struct item), .lock = PTHREAD_MUTEX_INITIALIZER};
@@ -76,7 +76,7 @@ static void check_objects(struct udapl_ia *ia, struct udapl_ia *other)
 
     CHECK(pz && !udapl_is(pz, DAT_HANDLE_TYPE_PZ));
     udapl_object_start(pz);
-    CHECK(*(const void **)pz == &ia->provider->table); /* the first word of a handle */
+    CHECK(*(const void **)pz == &ia->provider->table); /* the first word of each object */
     CHECK(udapl_is(pz, DAT_HANDLE_TYPE_PZ) && !udapl_is(pz, DAT_HANDLE_TYPE_LMR));
     CHECK(udapl_find(ia, pz, DAT_HANDLE_TYPE_PZ) == pz);
     CHECK(!udapl_find(other, pz, DAT_HANDLE_TYPE_PZ));
@@ -98,7 +98,7 @@ static void check_objects(struct udapl_ia *ia, struct udapl_ia *other)
     CHECK(!udapl_ia_is_used(ia));
 }
 
-/* The list of an IA's objects, as they come and go in the middle. */
+/* The list of an IA's objects, which join and leave in the middle. */
 static void check_list(struct udapl_ia *ia)
 {
     struct udapl_pz *pz[3];
@@ -118,7 +118,7 @@ static void check_list(struct udapl_ia *ia)
     CHECK(!ia->objects[DAT_HANDLE_TYPE_PZ]);
 }
 
-/* An lmr_context is never 0, leads to its LMR, and no more when that is freed and used again. */
+/* An lmr_context is never 0 and leads to its LMR. After the LMR is freed and reused it does not. */
 static void check_lmr_context(struct udapl_ia *ia)
 {
     struct udapl_lmr *lmr = udapl_object_new(ia, DAT_HANDLE_TYPE_LMR);
@@ -148,7 +148,7 @@ static void check_records(void)
     a = udapl_record_take(&records, 7, true);
     b = udapl_record_take(&records, 8, false);
     CHECK(a == &record[0] && b == &record[1] && a->cookie == 7);
-    CHECK(!udapl_record_take(&records, 9, true)); /* the first one's completion is due */
+    CHECK(!udapl_record_take(&records, 9, true)); /* the completion of the first one comes next */
     CHECK(udapl_record_take(&records, 9, true) == b);
     udapl_record_return(a);
     CHECK(udapl_record_take(&records, 10, true) == a);
@@ -181,7 +181,7 @@ int main(void)
     udapl_ia_end(other);
     udapl_ia_end(ia);
     CHECK(!udapl_ia_from(ia));
-    udapl_provider_remove("unit"); /* the last: gives back all memory */
+    udapl_provider_remove("unit"); /* the last provider returns all memory */
     CHECK(!udapl_provider_of("unit"));
     return 0;
 }

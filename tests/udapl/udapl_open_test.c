@@ -48,13 +48,13 @@ static void check_attributes(DAT_IA_HANDLE ia, DAT_EVD_HANDLE async)
     CHECK_EQ(0, strcmp(attr.adapter_name, "uiwarp:lo"));
     CHECK(attr.max_dto_per_ep > 0 && attr.max_evd_qlen > 0 && attr.max_message_size > 0);
     CHECK_EQ(DAT_EXTENSION_NONE, attr.extension_supported);
-    CHECK(provider.max_private_data_size >= 48); /* all are filled in, whatever was asked for */
+    CHECK(provider.max_private_data_size >= 48); /* all members are set, whatever the mask is */
     CHECK_EQ(DAT_TRUE, provider.evd_stream_merging_supported[5][0]);
     CHECK_EQ(2, provider.dapl_version_major);
     CHECK_EQ(0, strcmp(provider.provider_specific_attr[0].name, "DAT_IB_RDMA_READ"));
 }
 
-/* An IPv4 address of this machine that others can use. */
+/* Returns true if this machine has an IPv4 address that others can use. */
 static bool has_routable_address(void)
 {
     struct ifaddrs *all, *one;
@@ -69,7 +69,7 @@ static bool has_routable_address(void)
     return found;
 }
 
-/* Of all addresses of this machine ia_query tells one that peers elsewhere can use. */
+/* Of this machine's addresses, dat_ia_query returns one that peers on other hosts can use. */
 static void check_address(void)
 {
     const struct sockaddr_in *address;
@@ -91,7 +91,7 @@ static void check_consumer_context(DAT_IA_HANDLE ia)
     DAT_HANDLE_TYPE type;
 
     CHECK_EQ(DAT_SUCCESS, dat_get_consumer_context(ia, &context));
-    CHECK_EQ(0, context.as_64); /* nothing was set */
+    CHECK_EQ(0, context.as_64); /* not set yet */
     context.as_64 = 0x1234567890;
     CHECK_EQ(DAT_SUCCESS, dat_set_consumer_context(ia, context));
     context.as_64 = 0;

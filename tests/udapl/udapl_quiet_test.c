@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* An endpoint without any EVD: its completions and connection events hold up nothing. */
+/* An endpoint without EVDs: its completions and connection events block nothing. */
 #include "udapl_kit.h"
 
 #include "support/it_fixture.h"
@@ -20,7 +20,7 @@ static void await_state(DAT_EP_STATE state)
         fx_patience_check(&patience);
 }
 
-/* Idle: the completions were taken. */
+/* Waits until the queues are idle: all completions were taken. */
 static void await_idle(void)
 {
     struct fx_patience patience = fx_patience_start("idle queues");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* sigpipe=ignore of a line: what it does to the process, and when. */
+/* sigpipe=ignore in a line of dat.conf: its effect on the process, and when. */
 #include "support/check.h"
 
 #include <dat2/udat.h>
@@ -35,7 +35,7 @@ static void close_ia(DAT_IA_HANDLE ia)
     CHECK_EQ(DAT_SUCCESS, dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG));
 }
 
-/* Until the last IA is closed, of whatever line: its EPs rely on it. */
+/* SIGPIPE stays ignored until the last IA of any line is closed, since its EPs rely on it. */
 static void check_ignored_while_open(void)
 {
     DAT_IA_HANDLE plain = open_ia("itapi-lo");
@@ -53,7 +53,7 @@ static void check_ignored_while_open(void)
     CHECK(disposition() == SIG_DFL);
 }
 
-/* Set before, and while the IA is open. */
+/* The program's own action stays, set before or while the IA is open. */
 static void check_kept(handler wish)
 {
     DAT_IA_HANDLE ia;

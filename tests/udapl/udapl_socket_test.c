@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A TCP connection with a history becomes the connection of two endpoints: the iWARP extension. */
+/*
+ * The iWARP extension: a TCP connection that was used before becomes the connection of two
+ * endpoints.
+ */
 #include "udapl_kit.h"
 
 #include <arpa/inet.h>
@@ -128,7 +131,7 @@ static void sockets_become_endpoints(void)
     close_sides();
 }
 
-/* The stream is as it was, and so are the endpoints. */
+/* After a refusal the stream and the endpoints are unchanged. */
 static void refused(void)
 {
     int pair[2];
@@ -158,7 +161,7 @@ static void refused(void)
     close_sides();
 }
 
-/* Freed while it waits; and its endpoint freed before it. */
+/* The service point is freed while it waits, or its endpoint is freed before it. */
 static void given_up(void)
 {
     DAT_IW_SSP_HANDLE ssp;
@@ -184,7 +187,7 @@ static void given_up(void)
     close_sides();
 }
 
-/* The peer goes before it has sent a Request. */
+/* The peer closes before it has sent a Request. */
 static void peer_is_gone(void)
 {
     DAT_IW_SSP_HANDLE ssp;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * RDMA Reads of more segments than the adapter takes for one, as on siw: here uiwarp is taken for
- * such an adapter. The provider's functions are called as the registry would.
+ * RDMA Reads with more segments than the adapter takes in one request, as on siw. The test limits
+ * uiwarp like such an adapter and calls the provider's functions as the registry would.
  */
 #include "connect/udapl_connect.h"
 #include "endpoint/udapl_endpoint.h"
@@ -92,7 +92,7 @@ static void join(void)
     CHECK_EQ(DAT_CONNECTION_EVENT_ESTABLISHED, next_event(b.connect).event_number);
 }
 
-/* Five segments of 100 octets, 50 octets from each other. */
+/* Reads into five segments of 100 octets, 50 octets apart. */
 static DAT_RETURN read_five(DAT_UINT64 cookie, DAT_RMR_CONTEXT key, unsigned flags)
 {
     DAT_RMR_TRIPLET from = {
@@ -136,7 +136,7 @@ static void check_content(void)
     }
 }
 
-/* As many at once as the queue has places; each completes once. */
+/* Posts as many at once as the queue has places. Each completes once. */
 static void check_reads(void)
 {
     for (size_t i = 0; i < SIZE; i++)
@@ -153,7 +153,7 @@ static void check_reads(void)
     }
 }
 
-/* The Read that the peer refuses is told of once, and so is each one behind it. */
+/* The refused Read is reported once, and so is each request behind it. */
 static void check_failure(void)
 {
     CHECK_EQ(DAT_SUCCESS, read_five(20, b.rmr_context ^ 0x5500, DAT_COMPLETION_DEFAULT_FLAG));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Receives of an S-RQ, its low watermark, and the news that an endpoint has left it. */
+/* Receives of an S-RQ, its low watermark, and the event that an endpoint has left it. */
 #include "udapl_kit.h"
 
 static struct kit_side sides[2];
@@ -32,7 +32,7 @@ static void use_srq(void)
         dat_ep_create_with_srq(B->ia, B->pz, B->recv, B->request, B->connect, srq, NULL, &B->ep));
 }
 
-/* In the order of posting; the completion names the endpoint that has taken the receive. */
+/* Receives are drawn in the order of posting. The completion names the endpoint that has drawn. */
 static void check_receives(void)
 {
     for (DAT_UINT64 i = 0; i < 4; i++)
@@ -67,10 +67,10 @@ static void check_leave(void)
     event = kit_next(B->async, DAT_ASYNC_ERROR_EP_BROKEN);
     CHECK(event.event_data.asynch_error_event_data.dat_handle == B->ep);
     kit_is_empty(B->async);
-    kit_is_empty(A->async); /* that one has no S-RQ */
+    kit_is_empty(A->async); /* that endpoint has no S-RQ */
 }
 
-/* Of an endpoint that is freed before nothing is told. */
+/* An endpoint that is freed before raises no event. */
 static void check_leave_freed(void)
 {
     CHECK_DAT(dat_ep_reset(A->ep));

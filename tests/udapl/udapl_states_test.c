@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The states of an endpoint, what is legal in them, and the tables of connections. */
+/* The states of an endpoint, the calls that are legal in them, and the tables of connections. */
 #include "map/udapl_connection.h"
 #include "map/udapl_ep_states.h"
 #include "support/check.h"
@@ -49,7 +49,7 @@ static void check_states(void)
     }
 }
 
-/* One letter for each state, in their order: refused, no operation, legal. */
+/* One letter for each state, in order: refused, no operation, legal. */
 static void check_calls(void)
 {
     static const struct {
@@ -113,7 +113,7 @@ static void check_qualifiers(void)
     EXPECT_EQ(false, udapl_is_port(0));
     EXPECT_EQ(true, udapl_is_port(65535));
     EXPECT_EQ(false, udapl_is_port(65536));
-    /* Of a greater one the lower 16 bits. */
+    /* A larger qualifier stands for its lower 16 bits. */
     EXPECT_EQ(true, udapl_is_port((DAT_CONN_QUAL)1 << 48 | 80));
     qual = udapl_active_qual((DAT_CONN_QUAL)1 << 48 | 80);
     EXPECT_EQ(80, udapl_conn_qual_of(&qual));

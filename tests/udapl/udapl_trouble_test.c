@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * A peer that is killed, IAs closed with everything alive, two opens of one name, a fork, 64 names.
- */
+/* A killed peer, IAs closed with all objects in use, two opens of one name, a fork, 64 names. */
 #include "udapl_kit.h"
 
 #include "support/it_fixture.h"
@@ -31,7 +29,7 @@ static void check_send(const struct kit_side *from, const struct kit_side *to)
     EXPECT_EQ(32, kit_done(to->recv, kit_cookie(1)));
 }
 
-/* The connection is over for this side: one event, and the receive is flushed. */
+/* Checks that this side has lost the connection: one event, and the receive is flushed. */
 static void check_lost(const struct kit_side *side)
 {
     DAT_EVENT event;
@@ -57,7 +55,7 @@ static void post_one_receive(const struct kit_side *side)
 
 /* ---------------------------------------------------------------- a peer that is killed */
 
-/* A process of its own: listens, tells where, accepts, and stays. */
+/* The peer process: it listens, tells its qualifier, accepts, and waits. */
 static void be_the_peer(int tell)
 {
     struct kit_side side;
@@ -70,7 +68,7 @@ static void be_the_peer(int tell)
     pause();
 }
 
-/* Forked before this process has opened anything. */
+/* Forks the peer before this process has opened anything. */
 static pid_t start_peer(int *told)
 {
     int ends[2];
@@ -103,7 +101,7 @@ static void check_killed_peer(pid_t peer, int told)
     check_lost(&side);
     CHECK(waitpid(peer, NULL, 0) == peer);
     close(told);
-    /* The same EP serves again. */
+    /* The same EP can be used again. */
     CHECK_DAT(dat_ep_reset(side.ep));
     kit_join(&side, &other);
     check_send(&side, &other);
@@ -116,7 +114,7 @@ static void check_killed_peer(pid_t peer, int told)
 
 struct waiter {
     DAT_HANDLE handle;
-    _Atomic(int) id; /* of its thread, once that runs */
+    _Atomic(int) id; /* id of the thread, set when it runs */
     DAT_RETURN got;
 };
 
@@ -149,7 +147,7 @@ static void start_waiter(pthread_t *thread, void *(*wait)(void *), struct waiter
     fx_thread_sleeps(waiter->id);
 }
 
-/* Requests, posts, a window, service points, waiting threads: the IA goes with all of them. */
+/* The IA is closed with requests, posts, a window, service points and waiting threads. */
 static void check_abrupt_close(void)
 {
     struct kit_side side, peer;
@@ -191,7 +189,7 @@ static void check_abrupt_close(void)
 
 /* ---------------------------------------------------------------- the others */
 
-/* Objects of the one are none of the other, and outlive it. */
+/* The objects of one open are invalid in the other, and outlive it. */
 static void check_two_opens(void)
 {
     struct kit_side one, other;
@@ -215,7 +213,7 @@ static void check_two_opens(void)
     kit_side_close(&other);
 }
 
-/* Asked by LeakSanitizer: a child has its parent's memory, and not the threads that hold it. */
+/* LeakSanitizer calls this. A child has its parent's memory, but not the threads that hold it. */
 int __lsan_is_turned_off(void);
 static bool is_child;
 int __lsan_is_turned_off(void)
@@ -223,7 +221,7 @@ int __lsan_is_turned_off(void)
     return is_child;
 }
 
-/* A child that ends as processes do leaves the connection of its parent alone. */
+/* A child that exits normally does not touch its parent's connection. */
 static void check_fork(void)
 {
     struct kit_side one, other;
@@ -263,7 +261,7 @@ static void check_many_names(void)
         ia[i] = kit_open(name, &async[i]);
     }
     for (size_t i = 0; i < NAMES; i++) {
-        size_t which = i * 37 % NAMES; /* each one once */
+        size_t which = i * 37 % NAMES; /* each name once */
 
         CHECK_DAT(dat_pz_create(ia[which], &pz));
         EXPECT_TYPE(DAT_INVALID_STATE, dat_ia_close(ia[which], DAT_CLOSE_GRACEFUL_FLAG));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * udapl_unload CYCLES: opens two names of dat.conf, makes one of everything, connects, and closes,
- * again and again. After each cycle the registry has unloaded the module, and no thread, descriptor
- * or byte is left. Linked with libdat2 alone, as programs are.
+ * udapl_unload CYCLES: opens two names of dat.conf, makes an object of each kind, connects, and
+ * closes, again and again. After each cycle the registry must have unloaded the module, and no
+ * thread, descriptor or byte may be left. It is linked with libdat2 only, as programs are.
  */
 #include <dat2/udat.h>
 
@@ -123,7 +123,7 @@ static void part(const struct end *one, const struct end *other)
     (void)next(other->connect, DAT_CONNECTION_EVENT_DISCONNECTED);
 }
 
-/* Abruptly: with everything alive. */
+/* abrupt: closes the IA with all objects in use. */
 static void cycle(bool abrupt)
 {
     static struct end ends[2];
@@ -177,7 +177,7 @@ static struct left count_left(void)
 {
     struct mallinfo2 heap;
 
-    /* A thread that has ended may still be listed for a moment. */
+    /* An ended thread may still be listed for a moment. */
     for (int i = 0; i < 1000000 && entries("/proc/self/task") > 3; i++) {
     }
     heap = mallinfo2();
@@ -185,7 +185,7 @@ static struct left count_left(void)
                          heap.uordblks + heap.hblkhd};
 }
 
-/* Whether what the cycles have left behind is nothing at all. */
+/* Returns true if the cycles have left nothing. */
 static bool leave_nothing(int cycles)
 {
     struct left before = count_left();
@@ -209,9 +209,9 @@ int main(int argc, char **argv)
     int cycles = argc > 1 ? atoi(argv[1]) : 10;
 
     /*
-     * The registry, the loader and the library itself, which stays, keep what they got once: at
-     * first, and when more was under way at a time than ever before. A leak leaves something each
-     * time.
+     * The registry, the loader and the library itself, which stays loaded, keep some memory once:
+     * at first, and whenever more is in use at a time than ever before. A leak leaves memory in
+     * each round.
      */
     for (int i = 0; i < 6; i++)
         if (leave_nothing(cycles))

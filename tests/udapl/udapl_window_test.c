@@ -8,7 +8,7 @@ static struct kit_side sides[2];
 #define A (&sides[0])
 #define B (&sides[1])
 
-static bool zero_based; /* the adapter has addresses from zero */
+static bool zero_based; /* the adapter supports addresses from zero */
 
 static void await_bind(struct kit_side *side, DAT_RMR_HANDLE rmr, DAT_UINT64 value)
 {
@@ -42,7 +42,7 @@ static void write_to(DAT_VADDR address, DAT_RMR_CONTEXT key, size_t length, unsi
     CHECK_DAT(
         dat_ep_post_rdma_write(A->ep, 1, &from, kit_cookie(1), &to, DAT_COMPLETION_DEFAULT_FLAG));
     kit_completion(A->request, DAT_DTO_RDMA_WRITE, DAT_DTO_SUCCESS, 1);
-    /* The Send behind it tells that it is there. */
+    /* The Send behind the Write shows that the Write has arrived. */
     CHECK_DAT(dat_ep_post_recv(B->ep, 0, NULL, kit_cookie(2), DAT_COMPLETION_DEFAULT_FLAG));
     CHECK_DAT(dat_ep_post_send(A->ep, 0, NULL, kit_cookie(3), DAT_COMPLETION_SUPPRESS_FLAG));
     kit_completion(B->recv, DAT_DTO_RECEIVE, DAT_DTO_SUCCESS, 2);
@@ -57,7 +57,9 @@ static void check_query(DAT_RMR_HANDLE rmr, DAT_RMR_CONTEXT key, DAT_SEG_LENGTH 
     CHECK_EQ(length, param.lmr_triplet.segment_length);
 }
 
-/* Bound, bound elsewhere with another key, and closed; the region is held as long. */
+/*
+ * Binds a window, binds it elsewhere with another key, and unbinds it. The region is busy as long.
+ */
 static void check_bind(void)
 {
     DAT_LMR_TRIPLET nothing = {.segment_length = 0};
@@ -93,7 +95,7 @@ static void post_bind(DAT_RMR_HANDLE rmr, DAT_UINT64 value, DAT_COMPLETION_FLAGS
                            B->ep, kit_cookie(value), flags, &key));
 }
 
-/* Each completion that is due tells its own bind; suppressed ones tell nothing. */
+/* Each completion names its own bind. Suppressed binds have none. */
 static void check_many_binds(void)
 {
     DAT_RMR_HANDLE rmr;
@@ -109,7 +111,7 @@ static void check_many_binds(void)
     CHECK_DAT(dat_rmr_free(rmr));
 }
 
-/* Its completion is taken when another RMR has got the handle: it does not name that one. */
+/* The window's completion is taken when another RMR has its handle. It must not name that one. */
 static void check_freed_window(void)
 {
     DAT_RMR_HANDLE freed, rmr[256];
@@ -119,7 +121,7 @@ static void check_freed_window(void)
 
     CHECK_DAT(dat_rmr_create(B->pz, &freed));
     post_bind(freed, 50, DAT_COMPLETION_DEFAULT_FLAG);
-    kit_is_empty(B->recv); /* a look that lets it be executed */
+    kit_is_empty(B->recv); /* a poll that lets the bind execute */
     CHECK_DAT(dat_rmr_free(freed));
     do
         CHECK_DAT(dat_rmr_create(B->pz, &rmr[count]));
@@ -163,7 +165,10 @@ static void check_refusals(void)
     CHECK_DAT(dat_rmr_free(rmr));
 }
 
-/* The peer's Send ends the window, and its completion tells which. libdat2 exports no such call. */
+/*
+ * The peer's Send invalidates the window, and its completion names it. libdat2 does not export this
+ * call.
+ */
 static void check_invalidate(void)
 {
     DAT_LMR_TRIPLET segment = kit_local(A, 0, 8), room = kit_local(B, 0, 8);
@@ -171,7 +176,7 @@ static void check_invalidate(void)
     DAT_RMR_CONTEXT key;
     DAT_RMR_HANDLE rmr;
 
-    /* Devices invalidate those of an endpoint only. */
+    /* Devices invalidate only windows of an endpoint. */
     CHECK_DAT(kit_table(B->pz)->rmr_create_for_ep_func(B->pz, &rmr));
     key = bind_window(B, rmr, kit_local(B, 1000, 500), DAT_VA_TYPE_VA, 20);
     CHECK_DAT(dat_ep_post_recv(B->ep, 1, &room, kit_cookie(21), DAT_COMPLETION_DEFAULT_FLAG));
@@ -202,7 +207,7 @@ static void check_read_to_window(void)
     CHECK_DAT(dat_rmr_free(rmr));
 }
 
-/* A region that peers, and segments here, address by offset. */
+/* A region that peers and local segments address by offset. */
 static void check_zero_based(void)
 {
     DAT_REGION_DESCRIPTION region = {.for_va = B->buffer + 8000};
@@ -250,7 +255,7 @@ int main(void)
         check_refusals();
         check_invalidate();
     }
-    if (zero_based) { /* an adapter of which both are true */
+    if (zero_based) { /* the adapter has both features */
         check_read_to_window();
         check_zero_based();
     }

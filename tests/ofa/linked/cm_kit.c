@@ -39,7 +39,7 @@ struct rdma_cm_event *cm_kit_expect(struct rdma_event_channel *channel,
     return event;
 }
 
-/* Returns the id that the event is about. */
+/* Takes the next event, of this type. Returns its id. */
 struct rdma_cm_id *cm_kit_pass(struct rdma_event_channel *channel, enum rdma_cm_event_type type)
 {
     struct rdma_cm_event *event = cm_kit_expect(channel, type);
@@ -49,7 +49,7 @@ struct rdma_cm_id *cm_kit_pass(struct rdma_event_channel *channel, enum rdma_cm_
     return id;
 }
 
-/* On 127.0.0.last; port 0: any. */
+/* Listens on 127.0.0.last; port 0: any. */
 struct rdma_cm_id *cm_kit_listen_at(uint32_t last, uint16_t port)
 {
     struct sockaddr_in address = cm_kit_local(last, port);
@@ -83,7 +83,7 @@ void cm_kit_equip(struct rdma_cm_id *id)
     CHECK_EQ(0, rdma_create_qp(id, NULL, &attr));
 }
 
-/* With this word as private data. */
+/* Connects with this word as private data. */
 struct rdma_cm_id *cm_kit_call(uint32_t last, uint16_t port, const char *word)
 {
     struct rdma_conn_param param = {.private_data = word,

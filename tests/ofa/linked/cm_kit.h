@@ -19,10 +19,13 @@ extern struct cm_kit cm_kit;
 void cm_kit_open(void);
 void cm_kit_close(void);
 
-/* 127.0.0.last; the port in network byte order. */
+/* Returns the address 127.0.0.last. The port is in network byte order. */
 struct sockaddr_in cm_kit_local(uint32_t last, uint16_t port);
 
-/* The next event, which is of this type. The second takes it, and returns the id it is about. */
+/*
+ * Both wait for the next event, which must be of this type. The second also acknowledges it and
+ * returns its id.
+ */
 struct rdma_cm_event *cm_kit_expect(struct rdma_event_channel *channel,
                                     enum rdma_cm_event_type type);
 struct rdma_cm_id *cm_kit_pass(struct rdma_event_channel *channel, enum rdma_cm_event_type type);
@@ -30,15 +33,18 @@ struct rdma_cm_id *cm_kit_pass(struct rdma_event_channel *channel, enum rdma_cm_
 /* Listens on 127.0.0.last; port 0: any. */
 struct rdma_cm_id *cm_kit_listen_at(uint32_t last, uint16_t port);
 
-/* An id with a route there; with a queue pair; connecting, with this word as private data. */
+/*
+ * Makes an id with a route to that port; adds a queue pair; makes an id that connects with this
+ * word as private data.
+ */
 struct rdma_cm_id *cm_kit_resolve(uint32_t last, uint16_t port);
 void cm_kit_equip(struct rdma_cm_id *id);
 struct rdma_cm_id *cm_kit_call(uint32_t last, uint16_t port, const char *word);
 
-/* The id of the next request, which brings this word. */
+/* Takes the next request, which must carry this word. Returns its id. */
 struct rdma_cm_id *cm_kit_requested(const char *word);
 
-/* With its queue pair. */
+/* Destroys the id and its queue pair. */
 void cm_kit_destroy(struct rdma_cm_id *id);
 
 #endif /* ITAPI_TESTS_OFA_LINKED_CM_KIT_H */

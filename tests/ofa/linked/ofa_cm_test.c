@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Ids of rdma_cm: what a request tells, who hears of it, and queue pairs that programs name. */
+/*
+ * Ids of rdma_cm: the content of a request, which id gets an event, and queue pairs that programs
+ * name.
+ */
 #include "cm_kit.h"
 
 #include <arpa/inet.h>
@@ -10,7 +13,7 @@
 
 /* ---- Requests ------------------------------------------------------------------------------- */
 
-/* The ends of a request are those of its connection. */
+/* A request has the addresses of its connection. */
 static void ends_of_a_request(void)
 {
     struct rdma_cm_id *listener = cm_kit_listen_at(2, 0);
@@ -43,7 +46,7 @@ static bool somebody_listens(uint32_t last, uint16_t port)
     return connected;
 }
 
-/* Two ids serve one port on two addresses, and no other one. */
+/* Two ids listen on one port at two addresses, and at no others. */
 static void one_address(void)
 {
     struct rdma_cm_id *first = cm_kit_listen_at(2, 0);
@@ -61,7 +64,7 @@ static void one_address(void)
     cm_kit_destroy(second);
 }
 
-/* A program's rejection is not asked again, as a port is where nobody listens. */
+/* After a program's rejection the port is not tried again, unlike a port where nobody listens. */
 static void rejected_once(void)
 {
     struct rdma_cm_id *listener = cm_kit_listen_at(2, 0);
@@ -107,7 +110,7 @@ static struct ibv_qp *make_qp(const struct rdma_cm_id *id, struct ibv_cq *cq)
     return qp;
 }
 
-/* One that is gone takes its connection along; its id stays, and can be asked what it likes. */
+/* Destroying a queue pair ends its connection. Its id stays, and calls on it are safe. */
 static void destroyed_under_its_id(void)
 {
     struct rdma_cm_id *listener = cm_kit_listen_at(2, 0);
@@ -144,7 +147,7 @@ static void destroyed_under_its_id(void)
 
 /* ---- Addresses ------------------------------------------------------------------------------ */
 
-/* Without names there is nothing to look up: the hints say it all. */
+/* Without names there is nothing to look up: the hints have the addresses. */
 static void addresses_of_hints(void)
 {
     struct sockaddr_in peer = cm_kit_local(5, 7);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What ofa_cost.sh counts the instructions of: ofa_cost OPERATION ROUNDS. In each round BATCH posts
- * within cost_post; when all completions are there, they are taken within cost_take. And ofa_cost
- * memory REQUESTS INLINE: prints the bytes of the heap for each of 64 idle queue pairs.
+ * The program whose instructions ofa_cost.sh counts: ofa_cost OPERATION ROUNDS. In each round
+ * cost_post makes BATCH posts. When all completions are there, cost_take takes them. ofa_cost
+ * memory REQUESTS INLINE prints the heap bytes of each of 64 idle queue pairs.
  */
 #include "verbs_kit.h"
 
@@ -187,8 +187,8 @@ static void post_batch(const struct side *near, const struct side *far, const st
 }
 
 /*
- * The far end answers a Send that comes behind all the others. So when the answer is here, so is
- * what acknowledges them, which came before it.
+ * The far end answers a Send that follows all others. When the answer has arrived, their
+ * acknowledgements, which came before it, have arrived, too.
  */
 static void turn(const struct side *near, const struct side *far, int receives)
 {
@@ -215,12 +215,12 @@ static void run(const struct operation *op, unsigned long rounds)
     open_side(&far, 16, BYTES);
     verbs_kit_bring_up(near.qp, far.qp->qp_num);
     verbs_kit_bring_up(far.qp, near.qp->qp_num);
-    turn(&near, &far, 0); /* the connection is there */
+    turn(&near, &far, 0); /* completes the start of the connection */
     take(near.sends, 1);
     for (unsigned long round = 0; round < rounds; round++) {
         post_batch(&near, &far, op);
         if (strcmp(op->name, "receive") == 0) {
-            take(near.sends, BATCH); /* acknowledged: the far end has them */
+            take(near.sends, BATCH); /* acknowledged, so the far end has the messages */
             take_counted(far.receives, BATCH);
             continue;
         }

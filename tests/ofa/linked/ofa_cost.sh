@@ -16,7 +16,8 @@ rounds=20
 batch=8
 failed=0
 
-# count OPERATION FUNCTION: lines "INSTRUCTIONS FILE:FUNCTION" of ours, within FUNCTION of the program.
+# count OPERATION FUNCTION: prints lines "INSTRUCTIONS FILE:FUNCTION" of this library within
+# FUNCTION of the program.
 count() {
     timeout $((60 * factor)) valgrind --tool=callgrind --fair-sched=yes --toggle-collect="$2" --callgrind-out-file="$folder/out" \
         --log-file="$folder/log" "$program" "$1" "$rounds" >&2 || { tail -n 20 "$folder/log" >&2; exit 1; }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The port space UDP of rdma_cm: who answers a request for a number, and what the events tell. */
+/*
+ * The port space UDP of rdma_cm: which program answers a request for a number, and the content of
+ * the events.
+ */
 #include "support/check.h"
 
 #include <arpa/inet.h>
@@ -13,7 +16,7 @@
 #include <unistd.h>
 
 enum {
-    REQUEST_DATA = 180, /* as InfiniBand always tells */
+    REQUEST_DATA = 180, /* the length that InfiniBand always reports */
     REPLY_DATA = 136,
     REJECTED = 2,
     NO_SERVICE = 1,
@@ -176,7 +179,7 @@ static void rejected(void)
     destroy(asked);
     destroy(asking);
 
-    /* Destroyed by a program that does not want it. */
+    /* A program that does not want the request destroys its id. */
     asking = ask(&address, "question");
     event = next_event(RDMA_CM_EVENT_CONNECT_REQUEST, 0);
     asked = event->id;
@@ -185,7 +188,7 @@ static void rejected(void)
     expect(RDMA_CM_EVENT_UNREACHABLE, REJECTED);
     destroy(asking);
 
-    /* Nobody has looked at it when its listener goes. */
+    /* The listener is destroyed before anybody has looked at the request. */
     asking = ask(&address, "question");
     CHECK(is_event_there(10000));
     destroy(listener);
@@ -208,7 +211,7 @@ static size_t request(unsigned char bytes[40], uint32_t transaction)
     return 40;
 }
 
-/* One who repeats himself is heard once; many are heard as far as there is room. */
+/* A repeated request is delivered once. Many requests are delivered as far as there is room. */
 static void strangers(void)
 {
     struct sockaddr_in address;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Queue pairs of the type UD from many threads at once: posting, polling, sleeping until there is
- * an event, and objects that go while datagrams are on their way to them.
+ * Many threads use queue pairs of type UD at once: they post, poll, sleep until there is an event,
+ * and destroy objects while datagrams are in transit to them.
  */
 #include "support/check.h"
 
@@ -81,7 +81,7 @@ static void receive(const struct end *end, unsigned int place)
     CHECK_EQ(0, ibv_post_recv(end->qp, &wr, &bad));
 }
 
-/* 0 or errno. */
+/* Returns 0 or an errno. */
 static int send_to(const struct end *end, uint32_t number, uint32_t immediate, unsigned int flags)
 {
     struct ibv_sge sge = {(uintptr_t)end->room, BYTES, end->lkey};
@@ -110,11 +110,11 @@ static struct ibv_wc completion(const struct end *end)
 /* ---- Many senders, one receiver that sleeps ------------------------------------------------- */
 
 struct sender {
-    uint32_t number; /* of the receiver */
+    uint32_t number; /* number of the receiver */
     uint32_t mine;
 };
 
-/* Each message waits for its answer, so none is lost. */
+/* Waits for the answer to each message, so that none is lost. */
 static void *talk(void *argument)
 {
     struct sender *sender = argument;
@@ -203,7 +203,10 @@ static void *fire(void *argument)
     return NULL;
 }
 
-/* Nothing is written into its memory any more: the next datagram finds that out. */
+/*
+ * Destroys the region. Nothing may be written to its memory afterwards: the next datagram shows
+ * that.
+ */
 static void region_goes(struct end *end)
 {
     struct ibv_wc wc;
@@ -220,7 +223,7 @@ static void region_goes(struct end *end)
     end->mr = ibv_reg_mr(pd, end->room, 1, 0);
 }
 
-/* Nor does anybody look at a queue pair that is gone. */
+/* Nothing uses a destroyed queue pair either. */
 static void objects_go(void)
 {
     pthread_t threads[2];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ofa_endpoint REQUESTS: bytes of the heap for each of 64 idle endpoints that are made as queue
- * pairs make theirs. ofa_cost.sh takes them from those of queue pairs.
+ * ofa_endpoint REQUESTS: prints the heap bytes of each of 64 idle endpoints, made as queue pairs
+ * make theirs. ofa_cost.sh subtracts them from those of queue pairs.
  */
 #include "support/it_fixture.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Processes that end without a word as soon as they have what was sent to them: it has arrived. */
+/* Processes that exit as soon as they have what was sent to them. It must count as delivered. */
 #include "verbs_kit.h"
 
 #include <signal.h>
@@ -13,7 +13,7 @@ enum {
     BYTES = 64
 };
 
-/* What the two processes have to know of each other. */
+/* What each process needs to know of the other. */
 struct hello {
     uint32_t number;
 };
@@ -76,7 +76,7 @@ static _Noreturn void live(const struct peer *parent)
     sge.lkey = end.mr->lkey;
     meet(&end, parent);
     CHECK_EQ(0, ibv_post_recv(end.qp, &wr, &bad));
-    /* By now the program's own polls read the socket, and no thread acknowledges at once. */
+    /* From here on the program's own polls read the socket, and no thread acknowledges at once. */
     for (int i = 0; i < POLLS; i++)
         CHECK_EQ(0, ibv_poll_cq(end.cq, 1, &wc));
     CHECK_EQ(1, write(parent->out, "", 1));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How many datagrams may be on their way, on a clock that stands still until the test moves it. */
+/* Limits the datagrams in transit. The clock stands still until the test moves it. */
 #include "datagram/ofa_flow.h"
 
 #include "support/check.h"
@@ -29,7 +29,10 @@ static struct in6_addr peer(unsigned char last)
     return address;
 }
 
-/* Sends until the flow is full, or this many are sent; returns the last that wants an answer. */
+/*
+ * Sends until the flow is full or this many are sent. Returns the last number that asks for an
+ * answer.
+ */
 static uint32_t fill(struct ofa_flow *flow, unsigned int most, unsigned int *count)
 {
     uint32_t last = 0;
@@ -55,7 +58,7 @@ static void window(void)
 
     CHECK_EQ(WINDOW, count);
     CHECK_EQ(WINDOW, last);
-    /* Answers of others, of another time, and to what was never sent. */
+    /* Answers from other peers, from earlier, and to numbers that were never sent are ignored. */
     ofa_flow_acknowledged(flows, &other, PORT, last);
     ofa_flow_acknowledged(flows, &address, PORT + 1, last);
     ofa_flow_acknowledged(flows, &address, PORT, last + 1);
@@ -67,7 +70,9 @@ static void window(void)
     CHECK(ofa_flow_find(flows, &address, PORT) == flow && flow->sent == WINDOW + 8);
 }
 
-/* One that hears nothing goes on without, later if it has heard something before. */
+/*
+ * A flow whose peer stays silent continues without answers, later if the peer has answered before.
+ */
 static void silence(void)
 {
     const struct in6_addr address = peer(3);
@@ -92,7 +97,7 @@ static void silence(void)
     CHECK(ofa_flow_admits(flow));
 }
 
-/* Sequence numbers begin anew behind the greatest. */
+/* Sequence numbers wrap around. */
 static void wrap(void)
 {
     const struct in6_addr address = peer(4);

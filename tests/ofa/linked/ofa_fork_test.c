@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Connections of a process that forks: they go on in the one that uses them. */
+/* Connections of a process that forks continue in the process that uses them. */
 #include "cm_kit.h"
 
 #include <rdma/rdma_verbs.h>
@@ -48,7 +48,7 @@ static void bed_close(void)
     cm_kit_destroy(bed.b);
     cm_kit_destroy(bed.listener);
     CHECK_EQ(0, rdma_dereg_mr(bed.mr));
-    /* Ends of connections: the next test begins anew. */
+    /* Ends the connections, so that the next test starts without any. */
     cm_kit_close();
     cm_kit_open();
 }
@@ -93,7 +93,7 @@ static void child_answers(void)
     _exit(0);
 }
 
-/* Its parent has posted the receive, and goes on with the other end. */
+/* The parent has posted the receive and continues with the other end. */
 static void child_goes_on(void)
 {
     pid_t child;
@@ -110,11 +110,14 @@ static void child_goes_on(void)
     CHECK(strcmp("pong", bed.bytes[A_RECEIVES]) == 0);
     ends_well(child);
     CHECK(cm_kit_pass(cm_kit.client, RDMA_CM_EVENT_DISCONNECTED) == bed.a);
-    CHECK_EQ(0, bed.bytes[B_RECEIVES][0]); /* that was the child's copy */
+    CHECK_EQ(0, bed.bytes[B_RECEIVES][0]); /* the receive was in the child's copy of the memory */
     bed_close();
 }
 
-/* The parent does nothing with one end, and goes on there nevertheless: its child does not. */
+/*
+ * After the fork the parent makes no call on end b before its message has arrived. The end stays
+ * with the parent, since the child does not use it.
+ */
 static void parent_goes_on(void (*child_does)(void))
 {
     pid_t child;
@@ -132,7 +135,7 @@ static void parent_goes_on(void (*child_does)(void))
     completes(bed.b->recv_cq);
     (void)kill(child, SIGKILL);
     CHECK_EQ(child, waitpid(child, NULL, 0));
-    /* Once more, with nobody to take care of. */
+    /* The same again, without a child. */
     receive(bed.b, B_RECEIVES);
     send_word(bed.a, A_SENDS, "again");
     completes(bed.a->send_cq);
@@ -148,10 +151,10 @@ static void runs_another_program(void)
 
 static void is_idle(void)
 {
-    (void)pause(); /* until the parent ends it */
+    (void)pause(); /* until the parent kills this process */
 }
 
-/* A child may begin anew with the parent's device, channels and listeners apart. */
+/* A child may use rdma_cm anew. It has devices, channels and listeners of its own. */
 static void child_begins_anew(void)
 {
     pid_t child = fork();

@@ -23,7 +23,7 @@ static void small(int rs)
     rs_kit_set(rs, SOL_RDMA, RDMA_RQSIZE, 16);
 }
 
-/* The lengths of calls are everything between 1 and PART, in no order. */
+/* Returns the length of the next call: any value between 1 and PART, in no order. */
 static size_t next_length(uint64_t place)
 {
     uint64_t length = 1 + place * 2654435761u % PART;
@@ -61,7 +61,7 @@ static void *receive_all(void *arg)
     return NULL;
 }
 
-/* Two threads on each end, which wait for one CQ. */
+/* Two threads on each end wait for one CQ. */
 static void both_directions_at_once(void (*options)(int rs))
 {
     pthread_t threads[4];
@@ -76,7 +76,7 @@ static void both_directions_at_once(void (*options)(int rs))
     rs_kit_close(ends);
 }
 
-/* One thread, two ends, as much as goes. */
+/* One thread serves both ends, each call taking as much as possible. */
 static void without_waiting(void)
 {
     static unsigned char bytes[PART];
@@ -164,7 +164,7 @@ static void one_direction_ends(void)
     rs_kit_close(ends);
 }
 
-/* What was sent before the end is read behind it. */
+/* Data sent before the end is read before the end. */
 static void peer_closes(void)
 {
     char text[8];
@@ -180,7 +180,7 @@ static void peer_closes(void)
     CHECK_EQ(0, rclose(ends[0]));
 }
 
-/* All that this end hears comes before it looks for the first time. */
+/* This end looks for the first time when everything has arrived. */
 static void peer_has_closed_already(void)
 {
     struct sockaddr_in address;
@@ -216,7 +216,7 @@ static void *poll_for_one(void *arg)
     return NULL;
 }
 
-/* A socket of the system and two rsockets; two threads that sleep for the same one. */
+/* Polls a socket of the system and two rsockets; two threads sleep on the same one. */
 static void sleeping(void)
 {
     pthread_t threads[3];
@@ -257,14 +257,14 @@ static void mapped_memory(void)
     CHECK_EQ(5000, riomap(ends[1], into, sizeof(into), PROT_WRITE, 0, 5000));
     CHECK((uintptr_t)text == (uintptr_t)riomap(ends[1], text, sizeof(text), PROT_WRITE, 0, -1));
     CHECK(riomap(ends[1], text, sizeof(text), PROT_WRITE, 0, 1) == -1 && errno == ENOMEM);
-    CHECK_EQ(1, rsend(ends[1], "x", 1, 0)); /* which tells of the mappings, too */
+    CHECK_EQ(1, rsend(ends[1], "x", 1, 0)); /* also tells the peer of the mappings */
     CHECK_EQ(1, rrecv(ends[0], text, 1, 0));
     rs_kit_fill(bytes, sizeof(bytes), 0);
     CHECK_EQ(sizeof(bytes), riowrite(ends[0], bytes, sizeof(bytes), 5000, 0));
     CHECK(riowrite(ends[0], bytes, 1, 4999, 0) == (size_t)-1 && errno == EINVAL);
     CHECK_EQ(10, riowrite(ends[0], bytes, 20, 5000 + sizeof(bytes) - 10, 0));
     CHECK_EQ(sizeof(bytes), riowrite(ends[0], bytes, sizeof(bytes), 5000, 0));
-    CHECK_EQ(1, rsend(ends[0], "x", 1, 0)); /* comes behind what was written */
+    CHECK_EQ(1, rsend(ends[0], "x", 1, 0)); /* arrives after the written data */
     CHECK_EQ(1, rrecv(ends[1], text, 1, 0));
     rs_kit_verify(into, sizeof(into), 0);
     CHECK_EQ(0, riounmap(ends[1], into, sizeof(into)));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* rsockets: wrong use, peers that are none, and peers that lie. */
+/* rsockets: wrong use, peers that are no rsockets, and peers that lie. */
 #include "rs_kit.h"
 
 #include <arpa/inet.h>
@@ -125,7 +125,7 @@ static void next_event(const struct stranger *stranger, enum rdma_cm_event_type 
     CHECK_EQ(0, rdma_ack_cm_event(event));
 }
 
-/* Where the other end may say where it may be written to. */
+/* Writes where the other end may be told to write. */
 static void fill_target(struct stranger *stranger, unsigned char *hello)
 {
     uint64_t address = htobe64((uintptr_t)stranger->spans);
@@ -184,7 +184,7 @@ static void fill_hello(unsigned char hello[HELLO])
     hello[23] = 2; /* spans */
 }
 
-/* raccept goes on to one who is an rsocket. */
+/* raccept ignores strangers and returns the first rsocket. */
 static void strangers_do_not_matter(void)
 {
     unsigned char hello[HELLO];
@@ -202,7 +202,7 @@ static void strangers_do_not_matter(void)
     hello[0] = 2;
     connect_stranger(&others[1], &address, hello, HELLO);
     hello[0] = 1;
-    hello[1] = 1; /* another order of bytes */
+    hello[1] = 1; /* other byte order */
     connect_stranger(&others[2], &address, hello, HELLO);
     CHECK_EQ(0, rfcntl(rs, F_SETFL, O_NONBLOCK));
     FAILS_WITH(EINPROGRESS, rconnect(rs, (struct sockaddr *)&address, sizeof(address)));
@@ -244,7 +244,7 @@ static void lies(const void *message, uint32_t length)
     close_stranger(&liar);
 }
 
-/* Whoever says something else than where the memory is harms itself. */
+/* A peer that states wrong memory harms only itself. */
 static void peer_vanishes(void)
 {
     unsigned char hello[HELLO];
@@ -266,7 +266,7 @@ static void peer_vanishes(void)
     CHECK_EQ(0, rclose(listener));
 }
 
-/* It has no receives, so nothing ever completes; closing does not wait for it. */
+/* The peer posts no receives, so nothing ever completes. Closing does not wait for it. */
 static void peer_takes_nothing(void)
 {
     unsigned char hello[HELLO];

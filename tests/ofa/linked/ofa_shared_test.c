@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Shared receive queues: of queue pairs of the type UD, in the order of posting, with their events;
- * and of others, whose receives were posted before there was a queue pair.
+ * Shared receive queues: those of UD queue pairs draw in the order of posting and raise events.
+ * Others get receives before there is a queue pair.
  */
 #include "verbs_kit.h"
 
@@ -20,7 +20,7 @@ enum {
 static struct ibv_mr *mr;
 static struct ibv_cq *sends;
 static struct ibv_cq *receives;
-static unsigned char memory[(DEPTH + 1) * PLACE]; /* the last place is that of sends */
+static unsigned char memory[(DEPTH + 1) * PLACE]; /* the last place is for sends */
 
 static struct ibv_srq *create_srq(void)
 {
@@ -43,7 +43,7 @@ static struct ibv_qp *create_qp(enum ibv_qp_type type, struct ibv_srq *srq)
     return ibv_create_qp(verbs_kit.pd, &init);
 }
 
-/* 0 or errno. */
+/* Returns 0 or an errno. */
 static int post(struct ibv_srq *srq, unsigned int place)
 {
     struct ibv_sge sge = {(uintptr_t)memory + (size_t)place * PLACE, PLACE, mr->lkey};
@@ -71,7 +71,7 @@ static void post_send(struct ibv_qp *qp, struct ibv_ah *ah, uint32_t to, unsigne
     CHECK_EQ(IBV_WC_SUCCESS, verbs_kit_completion(sends).status);
 }
 
-/* The next receive is this one, and has this value behind so many octets. */
+/* Takes the next receive, which must be this one and have this value at offset `behind`. */
 static void expect(const struct ibv_qp *qp, unsigned int place, size_t behind, unsigned char value)
 {
     struct ibv_wc wc = verbs_kit_completion(receives);
@@ -124,7 +124,7 @@ static void limit(struct ibv_srq *srq, struct ibv_qp *from, struct ibv_ah *ah,
     CHECK_EQ(DEPTH, attr.max_wr);
 }
 
-/* One queue pair fails; its receives are those of the others, too. */
+/* One queue pair fails. The receives also belong to the others. */
 static void failure(struct ibv_srq *srq, struct ibv_qp *failing)
 {
     struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
@@ -152,7 +152,7 @@ static void datagrams(void)
     CHECK_EQ(0, ibv_query_gid(verbs_kit.context, 1, 0, &vector.grh.dgid));
     ah = ibv_create_ah(verbs_kit.pd, &vector);
     CHECK(ah != NULL);
-    CHECK_EQ(0, post(srq, 0)); /* before there is a queue pair */
+    CHECK_EQ(0, post(srq, 0)); /* there is no queue pair yet */
     CHECK_EQ(0, post(srq, 1));
     for (int i = 0; i < 2; i++) {
         ends[i] = create_qp(IBV_QPT_UD, srq);

@@ -11,20 +11,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A listening rsocket on 127.0.0.1, and its address. "options" may be NULL. */
+/* Makes a listening rsocket on 127.0.0.1. Sets its address. "options" may be NULL. */
 int rs_kit_listen(struct sockaddr_in *address, void (*options)(int rs));
 
-/* Two connected rsockets, both blocking: by rconnect, and by raccept. */
+/* Connects two blocking rsockets: ends[0] by rconnect, ends[1] by raccept. */
 void rs_kit_pair(int ends[2], void (*options)(int rs));
 void rs_kit_close(const int ends[2]);
 
 void rs_kit_set(int rs, int level, int name, int value);
 int rs_kit_get(int rs, int level, int name);
 
-/* What rpoll finds within 10 s. */
+/* Returns the events that rpoll finds within 10 s. */
 short rs_kit_poll(int rs, short events);
 
-/* Bytes whose values follow from their place in the stream. */
+/* Fills with bytes whose values depend on their place in the stream; verifies them. */
 void rs_kit_fill(unsigned char *bytes, size_t length, uint64_t place);
 void rs_kit_verify(const unsigned char *bytes, size_t length, uint64_t place);
 

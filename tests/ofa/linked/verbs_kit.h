@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The first device, and queue pairs that are connected by hand. */
+/* Opens the first device, and connects queue pairs by hand. */
 #ifndef ITAPI_TESTS_OFA_LINKED_VERBS_KIT_H
 #define ITAPI_TESTS_OFA_LINKED_VERBS_KIT_H
 
@@ -17,13 +17,16 @@ extern struct verbs_kit verbs_kit;
 void verbs_kit_open(void);
 void verbs_kit_close(void);
 
-/* From RESET to RTS; the peer is a queue pair of this process, or the same one. */
+/*
+ * Brings the queue pair from RESET to RTS. The peer is a queue pair of this process, perhaps the
+ * same one.
+ */
 void verbs_kit_bring_up(struct ibv_qp *qp, uint32_t peer);
 
-/* One of the type UD, from RESET to RTS. */
+/* Brings a UD queue pair from RESET to RTS. */
 void verbs_kit_bring_up_ud(struct ibv_qp *qp, uint32_t qkey);
 
-/* The next completion, which comes soon. */
+/* Waits for the next completion. */
 struct ibv_wc verbs_kit_completion(struct ibv_cq *cq);
 
 #endif /* ITAPI_TESTS_OFA_LINKED_VERBS_KIT_H */
