@@ -54,12 +54,14 @@ class ItPerf(Contestant):
     def server_options(self) -> list[str]:
         return []
 
+    figure = "value"  # of the JSON
+
     def value(self, job: Job, output: str) -> float:
         try:
             result, _ = json.JSONDecoder().raw_decode(output, output.index("{"))
         except ValueError as error:
             raise Failure(f"no JSON: {flat(output)}") from error
-        return positive(str(result.get("value")), output)
+        return positive(str(result.get(self.figure)), output)
 
 
 class Itapi(ItPerf):
@@ -78,6 +80,19 @@ class ItapiBefore(Itapi):
         super().__init__(it_perf)
         self.name = name
         self.label = f"itapi, {name.replace('_', ' ')}"
+
+
+class ItapiTypical(Itapi):
+    """As perftest has it: the median of the single round trips."""
+
+    name = "itapi_typical"
+    label = "itapi, typical"
+    note = "uiwarp, CRC on, the median of single round trips"
+    options = ("--percentiles",)
+    figure = "p50_us"
+
+    def can(self, pattern: Pattern, size: int) -> bool:
+        return pattern.measure == "lat" and pattern.mode == "poll"
 
 
 class ItapiNoCrc(Itapi):

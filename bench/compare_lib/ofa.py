@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 
-from .contestant import HOST, Job
-from .pair import Command, tcp_listens
+from .contestant import HOST, Job, flat, positive
+from .pair import Command, Failure, tcp_listens
 from .patterns import Pattern
 from .perftest import Perftest
 
@@ -17,7 +18,7 @@ class OfaPerftest(Perftest):
 
     name = "ofa"
     label = "perftest under it_run"
-    note = "ib_send_lat, ib_write_bw and so on with -R, --completions=local, CRC on; polling"
+    note = "ib_send_lat, ib_write_bw and so on with -R, --completions=local, CRC on; polling; latency: t_typical"
     completions = "local"
     counts_cpu = True
     listens = staticmethod(tcp_listens)
@@ -43,8 +44,16 @@ class OfaPerftest(Perftest):
             base += ["-t", str(pattern.depth), "-Q", str(max(1, pattern.depth // 4))]
         if pattern.op == "read":
             base += ["-o", str(max(1, min(pattern.depth, 128)))]
-        figure = "latency" if kind == "lat" else "message_rate"
-        return base, [*base, f"--output={figure}", HOST]
+        return base, [*base, *([] if kind == "lat" else ["--output=message_rate"]), HOST]
+
+    def value(self, job: Job, output: str) -> float:
+        """Of a ping-pong t_typical, behind size, number, t_min and t_max: the longest round trips do not count."""
+        if job.pattern.measure != "lat":
+            return super().value(job, output)
+        row = re.search(r"^ *\d+ +\d+ +[\d.]+ +[\d.]+ +([\d.]+)", output, re.MULTILINE)
+        if not row:
+            raise Failure(f"no figures: {flat(output)}")
+        return positive(row.group(1), output)
 
 
 class OfaAcknowledged(OfaPerftest):

@@ -27,7 +27,7 @@ static it_status_t callback_attach(struct evd *evd, struct evd_callback *callbac
     status = callback_check_locked(evd);
     if (status == IT_SUCCESS) {
         evd->callback = callback;
-        atomic_fetch_add_explicit(&evd->ia->reliant, 1, memory_order_relaxed);
+        evd_rely(evd);
         due = evd_callback_claim_locked(evd);
     }
     base_lock_drop(&evd->lock);

@@ -38,7 +38,10 @@ struct evd_ia {
     const struct base_entries *failed_entries; /* of EPs, once the IA has failed; immutable */
     _Atomic bool failed;  /* set by evd_ia_fail: calls return IT_ERR_IA_CATASTROPHE */
     _Atomic bool closing; /* set by evd_ia_stop: waiters return IT_ERR_ABORT */
-    /* Number of callbacks and descriptors: their consumers rely on the loop to read the streams. */
+    /*
+     * Number of callbacks and descriptors of EVDs for completions: their consumers rely on the loop
+     * to read the streams.
+     */
     _Atomic uint32_t reliant;
     _Atomic bool patient; /* itx_ia_lead_begin was called: threads of the program read */
     _Atomic uint32_t aggregate_waiters; /* threads in a wait on an AEVD */

@@ -145,7 +145,7 @@ static int callback_take_locked(struct evd *evd)
     if (!callback)
         return EVD_CALLBACK_IDLE;
     evd->callback = NULL;
-    atomic_fetch_sub_explicit(&evd->ia->reliant, 1, memory_order_relaxed);
+    evd_rely_no_more(evd);
     /* In QUEUED and RUNNING the run frees the record. */
     state = EVD_CALLBACK_QUEUED;
     if (!atomic_compare_exchange_strong_explicit(&callback->state, &state, EVD_CALLBACK_DETACHED,

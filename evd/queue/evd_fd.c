@@ -9,7 +9,7 @@ bool evd_fd_create(struct evd *evd)
     evd->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (evd->fd < 0)
         return false;
-    atomic_fetch_add_explicit(&evd->ia->reliant, 1, memory_order_relaxed);
+    evd_rely(evd);
     return true;
 }
 
@@ -19,7 +19,7 @@ void evd_fd_close(struct evd *evd)
         return;
     (void)close(evd->fd); /* closing an eventfd cannot fail */
     evd->fd = -1;
-    atomic_fetch_sub_explicit(&evd->ia->reliant, 1, memory_order_relaxed);
+    evd_rely_no_more(evd);
 }
 
 /*

@@ -22,6 +22,24 @@ void evd_ia_unlink(struct evd_ia *ia, struct base_object *object)
     base_lock_drop(&ia->lock);
 }
 
+/* ---------------------------------------------------------------- who relies on the loop */
+
+/* An AEVD may have members for completions later. */
+static unsigned ia_reliance(const struct evd *evd)
+{
+    return evd_is_aggregate(evd) || evd_carries(evd, IT_DTO_EVENT_STREAM) ? 1 : 0;
+}
+
+void evd_rely(struct evd *evd)
+{
+    atomic_fetch_add_explicit(&evd->ia->reliant, ia_reliance(evd), memory_order_relaxed);
+}
+
+void evd_rely_no_more(struct evd *evd)
+{
+    atomic_fetch_sub_explicit(&evd->ia->reliant, ia_reliance(evd), memory_order_relaxed);
+}
+
 /* ---------------------------------------------------------------- asynchronous streams */
 
 it_status_t evd_ia_register(struct evd *evd)

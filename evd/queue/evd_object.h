@@ -121,6 +121,13 @@ static inline bool evd_is_aggregate(const struct evd *evd)
 unsigned evd_stream_bit(it_event_type_t stream);
 
 /*
+ * For the EVD of a consumer that has a callback or a descriptor, and relies on the loop for
+ * completions. Events of connections may be some milliseconds late where another consumer polls.
+ */
+void evd_rely(struct evd *evd);
+void evd_rely_no_more(struct evd *evd);
+
+/*
  * Returns true when the record of a SEVD's queue is a struct evd_dto; else it is an it_event_t.
  * Each begins with the number of its event.
  */

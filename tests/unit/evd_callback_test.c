@@ -85,6 +85,33 @@ static it_evd_handle_t make(it_event_type_t stream, size_t threshold)
 
 /* ---------------------------------------------------------------- arguments and state */
 
+/* Events of connections may come a little later where a consumer polls: it reads them. */
+Test(evd_callback, the_loop_is_relied_on_for_completions)
+{
+    static const struct {
+        it_event_type_t stream;
+        unsigned reliant;
+    } rows[] = {{IT_DTO_EVENT_STREAM, 1},
+                {IT_AEVD_NOTIFICATION_EVENT_STREAM, 1},
+                {IT_CM_REQ_EVENT_STREAM, 0},
+                {IT_CM_MSG_EVENT_STREAM, 0},
+                {IT_ASYNC_AFF_EVENT_STREAM, 0}};
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        size_t size = rows[i].stream == IT_AEVD_NOTIFICATION_EVENT_STREAM ? 0 : 16;
+        struct probe probe;
+        int fd;
+        it_evd_handle_t evd = fixture_evd(&fixture, rows[i].stream, size, 0, IT_EVD_CREATE_FD, &fd);
+
+        probe_init(&probe);
+        cr_assert_eq(atomic_load(&fixture.ia.reliant), rows[i].reliant);
+        attach(evd, &probe);
+        cr_assert_eq(atomic_load(&fixture.ia.reliant), 2 * rows[i].reliant);
+        cr_assert_eq(it_evd_free(evd), IT_SUCCESS);
+        cr_assert_eq(atomic_load(&fixture.ia.reliant), 0);
+    }
+}
+
 Test(evd_callback, arguments)
 {
     it_evd_handle_t evd = make(IT_SOFTWARE_EVENT_STREAM, 0);

@@ -216,18 +216,38 @@ static void stream_close(void)
     check_done();
 }
 
-Test(uiw_own, an_acknowledgement_leaves_first, .init = stream_open, .fini = stream_close)
+static void skip(size_t octets)
 {
-    uint8_t header[4];
+    static uint8_t into[96 * 1024];
+
+    CHECK_EQ((ssize_t)octets, recv(stream.peer, into, octets, MSG_WAITALL));
+}
+
+/* Its completion at the peer then says that the answer has come, too. */
+Test(uiw_own, an_acknowledgement_leaves_behind_requests, .init = stream_open, .fini = stream_close)
+{
+    uint8_t send_fpdu[2 + 18 + 10 + 2 + 4];
 
     uiw_own_took(stream.ep, 3);
     uiw_own_took(stream.ep, 2);
     uiw_stream_post(&stream, VP_SEND, 0, 0, 10, 0, 0);
     send_all();
+    CHECK_EQ(sizeof(send_fpdu), recv(stream.peer, send_fpdu, sizeof(send_fpdu), MSG_WAITALL));
+    CHECK_EQ(0x43, send_fpdu[3]);
     acknowledgement_arrives(5);
-    CHECK_EQ(sizeof(header), recv(stream.peer, header, sizeof(header), MSG_WAITALL));
-    CHECK_EQ(0x43, header[3]); /* the Send */
     CHECK(!atomic_load(&stream.ep->own.ack_is_due));
+}
+
+/* A Write of 100 FPDUs: the first call takes as many as it can, the second begins with it. */
+Test(uiw_own, an_acknowledgement_is_not_put_off_for_long, .init = stream_open, .fini = stream_close)
+{
+    uiw_own_took(stream.ep, 1);
+    uiw_stream_post(&stream, VP_RDMA_WRITE, 0, 0, 100 * (1442 - 14), uiw_stream_stag(&stream), 0);
+    send_all();
+    skip(UIW_BATCH_FPDUS * (2 + 1442 + 4));
+    acknowledgement_arrives(1);
+    CHECK(!atomic_load(&stream.ep->own.ack_is_due));
+    CHECK(!stream.ep->own.overdue);
 }
 
 /* The socket is full, so the acknowledgement is sent later, with the number at that time. */

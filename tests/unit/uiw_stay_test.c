@@ -4,11 +4,12 @@
 #include "vp/uiwarp/lead/uiw_leader.h"
 
 #include <criterion/criterion.h>
+#include <string.h>
 #include <sys/ioctl.h>
 
 #include "support/fixture_pair.h"
 
-#define TRUST  8u
+#define TRUST  4u
 #define SURE   16u
 #define SOON   1000u /* ticks: a prompt answer of the program or of the peer */
 #define LATE   500000u
@@ -107,14 +108,37 @@ static struct uiw_ep *ep; /* of side A; its loop rests unless a test says otherw
 static struct uiw_progress *progress;
 static struct fx_buf from, into;
 
-static void stay_init(void)
+static void stay_rest(void)
 {
-    pair_init();
     ep = uiw_ep_of((struct ual_ep *)(void *)pair.a_ep);
     progress = &ep->ia->progress;
     from = fx_node_buf(&pair.b, 64);
     into = fx_node_buf(&pair.a, 64);
     cr_assert(evd_loop_rest(ep->ia->ual->evd.loop));
+}
+
+static void stay_init(void)
+{
+    pair_init();
+    stay_rest();
+}
+
+/* Requests complete when the peer has acknowledged them. */
+static void stay_init_acknowledged(void)
+{
+    struct itx_mpa_params mpa;
+    struct fx_pair_setup setup = {.a_mpa = &mpa, .b_mpa = &mpa};
+
+    memset(&mpa, 0, sizeof(mpa));
+    mpa.size = sizeof(mpa);
+    mpa.revision = 2;
+    mpa.crc = IT_TRUE;
+    mpa.peer_to_peer = IT_TRUE;
+    mpa.rtr_types = ITX_RTR_READ;
+    mpa.own_peer = ITX_OWN_PEER_ACKS;
+    fx_pair_open_as(&pair, &setup);
+    fx_pair_ping(&pair);
+    stay_rest();
 }
 
 static void stay_fini(void)
@@ -142,7 +166,7 @@ static void send_answer(uint32_t seed)
 static void stay_here(void)
 {
     ep->stay.trust = SURE;
-    progress->stay(ep->ual, atomic_load(&ep->rx.fpdus_in), UIW_STAY);
+    progress->stay(ep->ual, atomic_load(&ep->rx.heard), UIW_STAY);
 }
 
 Test(uiw_stay, the_answer_is_read, .init = stay_init, .fini = stay_fini)
@@ -176,6 +200,33 @@ Test(uiw_stay, a_post_reads_the_answer, .init = stay_init, .fini = stay_fini)
         while (waiting_octets() > 0)
             (void)it_evd_dequeue(pair.a.recv_evd, &(it_event_t){0});
     }
+}
+
+/* It is taken in, and a request is complete, but the program waits for something else. */
+Test(uiw_stay, an_acknowledgement_is_no_answer, .init = stay_init_acknowledged, .fini = stay_fini)
+{
+    fx_write(pair.a_ep, &into, 0, into.size, &from, 0, 7, FX_SIGNAL);
+    FX_WAIT_WHILE(waiting_octets() == 0, "an acknowledgement");
+    stay_here();
+    cr_assert_lt(ep->stay.trust, SURE);
+    cr_assert_eq(waiting_octets(), 0);
+    fx_done(pair.a.request_evd, pair.a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, 7, IT_DTO_SUCCESS);
+}
+
+/* The program may wait for that one. */
+Test(uiw_stay, a_message_of_another_peer_ends_it, .init = stay_init, .fini = stay_fini)
+{
+    it_ep_handle_t other = fx_ep(&pair.b, NULL);
+
+    evd_loop_go_on(ep->ia->ual->evd.loop);
+    fx_join(&pair.b, other, &pair.a, fx_ep(&pair.a, NULL));
+    cr_assert(evd_loop_rest(ep->ia->ual->evd.loop));
+    fx_fill(from.data, from.size, 3);
+    fx_write(other, &from, 0, from.size, &into, 0, 3, FX_SIGNAL);
+    fx_done(pair.b.request_evd, other, IT_DTO_RDMA_WRITE_CMPL_EVENT, 3, IT_DTO_SUCCESS);
+    stay_here();
+    cr_assert_lt(ep->stay.trust, SURE);
+    cr_assert(fx_is_filled(into.data, into.size, 3));
 }
 
 Test(uiw_stay, the_loop_watches_after_a_stay_in_vain, .init = stay_init, .fini = stay_fini)

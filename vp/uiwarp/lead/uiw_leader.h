@@ -95,7 +95,7 @@ void uiw_handover_at_once(struct ual_ia *ia);
 
 /* ---- uiw_stay_here.c: the posting thread reads the answer ---- */
 
-/* Obeys uiw_stay_learn's order. heard: the number of FPDUs received before the post left. */
+/* Obeys uiw_stay_learn's order. heard: uiw_rx.heard before the post left. */
 void uiw_stay_here(struct ual_ep *ual, uint64_t heard, enum uiw_stay_order order);
 
 /* ---- uiw_lead_abroad.c: a consumer leads while it sleeps in its own poll ---- */

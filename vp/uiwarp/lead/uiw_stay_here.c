@@ -6,15 +6,14 @@
 #include "vp/uiwarp/queue/uiw_token.h"
 #include "vp/uiwarp/receive/uiw_receive.h"
 
-#define STAY_MAX_NS UINT64_C(100000)
+#define STAY_MAX_NS UINT64_C(200000)
 
-/* Returns true when a message has arrived completely. */
+/* Returns true when a message has arrived completely. An acknowledgement is no message. */
 static bool stay_is_over(struct uiw_ep *ep, uint64_t heard)
 {
     bool over;
 
-    if (atomic_load_explicit(&ep->rx.fpdus_in, memory_order_relaxed) == heard ||
-        !uiw_reader_try(ep))
+    if (atomic_load_explicit(&ep->rx.heard, memory_order_relaxed) == heard || !uiw_reader_try(ep))
         return false;
     over = !uiw_reader_is_unfinished(ep);
     uiw_reader_drop(ep);
@@ -30,8 +29,8 @@ static uint64_t stay_limit_ns(const struct ual_ia *ia)
 }
 
 /*
- * Reads until the answer has come; the caller leads. Returns false if none came in time, or several
- * streams are active.
+ * Reads until the answer has come; the caller leads. Returns false if none came in time, or another
+ * stream had something to read.
  */
 static bool stay_read(struct uiw_progress *progress, struct uiw_ep *ep, uint64_t heard,
                       uint64_t limit_ns)
@@ -39,10 +38,14 @@ static bool stay_read(struct uiw_progress *progress, struct uiw_ep *ep, uint64_t
     uint64_t end = base_now_ns() + limit_ns;
 
     do {
-        (void)uiw_round_run(progress, false);
+        uint64_t before = atomic_load_explicit(&ep->rx.octets_in, memory_order_relaxed);
+        size_t octets = uiw_round_run(progress, false);
+
         if (stay_is_over(ep, heard))
             return true;
-    } while (progress->active_count <= 1 && base_now_ns() < end);
+        if (octets > atomic_load_explicit(&ep->rx.octets_in, memory_order_relaxed) - before)
+            return false;
+    } while (base_now_ns() < end);
     return false;
 }
 

@@ -63,6 +63,7 @@ void uiw_own_heard(struct uiw_ep *ep, const struct iw_segment *ack)
 {
     uint64_t messages = iw_own_acknowledged(ack);
 
+    ep->own.acks++;
     ep->own.limit = iw_own_limit(ack);
     ep->own.peer_waits = (ack->to & IW_OWN_WAITS) != 0;
     ep->own.heard_last |= (ack->to & IW_OWN_LAST) != 0;
@@ -182,5 +183,6 @@ it_status_t uiw_own_limit_hold(struct ual_ep *ual, unsigned tries, uint64_t try_
 
 void uiw_own_untell(struct uiw_ep *ep)
 {
+    ep->own.overdue = true;
     atomic_store(&ep->own.ack_is_due, true);
 }

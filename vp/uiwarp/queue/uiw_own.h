@@ -32,7 +32,9 @@ struct uiw_own {
     _Atomic uint64_t due;    /* the same number for the sender */
     _Atomic bool ack_is_due; /* the reader sets it, the sender clears it */
     uint64_t told;           /* sender: the number in the last acknowledgement */
+    bool overdue;            /* sender: the last batch had no room for an acknowledgement */
     _Atomic bool waits;      /* a Send of the peer waits for a receive; the reader sets it */
+    uint64_t acks;           /* reader: acknowledgements received on this connection */
     bool peer_waits;         /* reader: the peer says that a Send of this side waits there */
     bool heard_last;         /* reader: the peer has sent its last acknowledgement */
     /* Locked: counts of this side's messages since the connection began. */

@@ -41,6 +41,7 @@ struct uiw_rx {
     struct uiw_mr *pinned[IW_RX_IOV_MAX]; /* pinned between map and unmap */
     struct iw_terminate terminate;
     _Atomic uint64_t octets_in, calls_in, fpdus_in; /* counters, read by any thread */
+    _Atomic uint64_t heard;                         /* .fpdus_in without acknowledgements */
     uint64_t fpdus_before, octets_before;           /* at the start of the connection */
     _Atomic uint64_t crc_errors, protocol_errors, terminates_in; /* more counters */
     struct iw_rx iw;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "vp/uiwarp/queue/uiw_stay.h"
 
-#define STAY_TRUST 8u  /* from here on posts stay */
+#define STAY_TRUST 4u  /* from here on posts stay */
 #define STAY_SURE  16u /* the maximum */
 #define STAY_DOUBT 2u  /* lost by an answer that was not prompt */
 /*
- * A reaction faster than this is prompt. The IA's thread reads a short message, possibly on the
- * processor of the program, and the program answers: four to twenty microseconds.
+ * A reaction faster than this is prompt. The IA's thread reads a message of up to 64 KiB, possibly
+ * on the processor of the program, and the program answers: four to forty microseconds.
  */
-#define STAY_PROMPT UINT64_C(20000)
+#define STAY_PROMPT UINT64_C(100000)
 /* A peer's answer within this time is prompt. It suffices even if threads of IAs must be woken. */
-#define STAY_ANSWER UINT64_C(200000)
+#define STAY_ANSWER UINT64_C(400000)
 /* Longer times are ignored: another process had the processor. */
 #define STAY_STOLEN UINT64_C(2000000)
 

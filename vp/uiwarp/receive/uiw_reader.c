@@ -152,8 +152,10 @@ static void reader_read_direct(struct uiw_ep *ep, uint8_t *staging, uint32_t wan
 
 void uiw_reader_count_fpdus(struct uiw_ep *ep)
 {
-    atomic_store_explicit(&ep->rx.fpdus_in, ep->rx.fpdus_before + ep->rx.iw.fpdus,
-                          memory_order_relaxed);
+    uint64_t fpdus = ep->rx.fpdus_before + ep->rx.iw.fpdus;
+
+    atomic_store_explicit(&ep->rx.fpdus_in, fpdus, memory_order_relaxed);
+    atomic_store_explicit(&ep->rx.heard, fpdus - ep->own.acks, memory_order_relaxed);
 }
 
 bool uiw_reader_is_unfinished(const struct uiw_ep *ep)

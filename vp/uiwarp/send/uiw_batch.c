@@ -18,6 +18,7 @@ void uiw_batch_begin(struct uiw_batch *batch, const struct uiw_cursor *cursor)
     batch->scratch_used = 0;
     batch->full = false;
     batch->passed_local = false;
+    batch->acknowledges = false;
     batch->cut.iovs = 0;
     batch->bounce_count = 0;
     batch->bounce_used = 0;
@@ -60,12 +61,16 @@ static bool batch_has_octets(const struct uiw_ep *ep, const struct uiw_batch *ba
     return rest > 0 && rest <= UIW_INLINE_MAX;
 }
 
-static bool batch_has_room(const struct uiw_ep *ep, const struct uiw_batch *batch)
+static bool batch_has_places(const struct uiw_batch *batch)
 {
     return !batch->full && batch->fpdu_count < UIW_BATCH_FPDUS &&
            batch->iov_count + UIW_MAX_SEGMENTS + 3 <= UIW_BATCH_IOVS &&
-           batch->pin_count + UIW_MAX_SEGMENTS <= UIW_BATCH_PINS &&
-           batch->scratch_used + UIW_FPDU_SCRATCH <= UIW_BATCH_SCRATCH &&
+           batch->scratch_used + UIW_FPDU_SCRATCH <= UIW_BATCH_SCRATCH;
+}
+
+static bool batch_has_room(const struct uiw_ep *ep, const struct uiw_batch *batch)
+{
+    return batch_has_places(batch) && batch->pin_count + UIW_MAX_SEGMENTS <= UIW_BATCH_PINS &&
            batch_has_octets(ep, batch);
 }
 
@@ -143,12 +148,18 @@ void uiw_batch_fill(struct uiw_ep *ep, struct uiw_batch *batch)
     }
 }
 
-void uiw_batch_acknowledge(struct uiw_ep *ep, struct uiw_batch *batch)
+bool uiw_batch_acknowledge(struct uiw_ep *ep, struct uiw_batch *batch)
 {
-    size_t header = iw_encode_tagged(uiw_frame_scratch(batch), IW_OP_WRITE, true, IW_OWN_STAG,
-                                     uiw_own_tell(ep), 0);
     struct uiw_frame frame;
+    size_t header;
 
+    if (!batch_has_places(batch))
+        return false;
+    header = iw_encode_tagged(uiw_frame_scratch(batch), IW_OP_WRITE, true, IW_OWN_STAG,
+                              uiw_own_tell(ep), 0);
+    batch->acknowledges = true;
+    batch->before_ack = batch->octets;
     uiw_frame_open(batch, &frame, header, 0);
     (void)uiw_frame_close(ep, batch, &frame, false); /* without markers: cannot fail */
+    return true;
 }

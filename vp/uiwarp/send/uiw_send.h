@@ -142,7 +142,9 @@ struct uiw_batch {
     uint32_t octets;
     uint32_t scratch_used;
     bool full;
-    bool passed_local; /* the cursor has passed local requests */
+    bool passed_local;   /* the cursor has passed local requests */
+    bool acknowledges;   /* it contains an acknowledgement */
+    uint32_t before_ack; /* the octets in front of that */
     struct uiw_cut cut;
     unsigned bounce_count;
     uint32_t bounce_used;                          /* of the last one */
@@ -303,8 +305,8 @@ void uiw_batch_begin(struct uiw_batch *batch, const struct uiw_cursor *cursor);
  */
 void uiw_batch_fill(struct uiw_ep *ep, struct uiw_batch *batch);
 
-/* Adds an acknowledgement, a Write of no octets, to an empty batch. */
-void uiw_batch_acknowledge(struct uiw_ep *ep, struct uiw_batch *batch);
+/* Adds an acknowledgement, a Write of no octets. Returns false if the batch has no room for it. */
+bool uiw_batch_acknowledge(struct uiw_ep *ep, struct uiw_batch *batch);
 
 /* Drops the pins and buffers of the batch, after its system call. */
 void uiw_batch_end(struct uiw_ep *ep, struct uiw_batch *batch);

@@ -96,16 +96,17 @@ static ssize_t sender_write_batch(struct uiw_ep *ep, struct uiw_batch *batch)
 }
 
 /*
- * Returns true if the batch has an acknowledgement: its first FPDU then does not move the cursor.
+ * The acknowledgement leaves behind the requests: a peer that has it also has what the program
+ * answered. It leaves first if the batch before had no room: requests may fill the socket for long.
  */
-static bool sender_acknowledges(const struct uiw_ep *ep, const struct uiw_batch *batch)
+static void sender_fill_and_acknowledge(struct uiw_ep *ep, struct uiw_batch *batch)
 {
-    const struct uiw_cursor *after = &batch->fpdus[0].after;
-    const struct uiw_cursor *before = &ep->tx.cursor;
+    bool first = ep->own.overdue;
 
-    return after->sq == before->sq && after->sq_offset == before->sq_offset &&
-           after->sq_immediate == before->sq_immediate && after->irq == before->irq &&
-           after->irq_offset == before->irq_offset;
+    if (first)
+        (void)uiw_batch_acknowledge(ep, batch); /* the batch is empty: there is room */
+    uiw_batch_fill(ep, batch);
+    ep->own.overdue = !first && !uiw_batch_acknowledge(ep, batch);
 }
 
 static enum uiw_out_state sender_send_batch(struct uiw_ep *ep)
@@ -116,8 +117,9 @@ static enum uiw_out_state sender_send_batch(struct uiw_ep *ep)
 
     uiw_batch_begin(&batch, &ep->tx.cursor);
     if (__builtin_expect(atomic_load_explicit(&ep->own.ack_is_due, memory_order_relaxed), false))
-        uiw_batch_acknowledge(ep, &batch);
-    uiw_batch_fill(ep, &batch);
+        sender_fill_and_acknowledge(ep, &batch);
+    else
+        uiw_batch_fill(ep, &batch);
     if (batch.fpdu_count == 0) {
         sender_account(ep, &batch, 0);
         uiw_batch_end(ep, &batch);
@@ -136,7 +138,7 @@ static enum uiw_out_state sender_send_batch(struct uiw_ep *ep)
         if ((uint32_t)sent < batch.octets) {
             state = UIW_OUT_FULL;
             uiw_failure_forget(ep);
-            if (sent == 0 && sender_acknowledges(ep, &batch))
+            if (batch.acknowledges && (uint32_t)sent <= batch.before_ack)
                 uiw_own_untell(ep);
         }
         sender_account(ep, &batch, (uint32_t)sent);

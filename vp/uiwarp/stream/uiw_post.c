@@ -38,7 +38,7 @@ static it_status_t post_fill_locked(struct uiw_ep *ep, struct uiw_sqe *sqe,
 /* Returns true if the request may be deferred: uiw_later_defer says until when. */
 static bool post_may_wait_locked(struct uiw_ep *ep, const struct vp_request *request)
 {
-    uint64_t heard = atomic_load_explicit(&ep->rx.fpdus_in, memory_order_relaxed);
+    uint64_t heard = atomic_load_explicit(&ep->rx.heard, memory_order_relaxed);
 
     return !uiw_pacing_answers(&ep->pacing, heard) &&
            uiw_pacing_in_burst(&ep->pacing, base_rough_ticks()) &&
@@ -113,7 +113,7 @@ static void post_send_now(struct ual_ep *ual)
 static void post_send_and_stay(struct ual_ep *ual, enum uiw_stay_order order)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
-    uint64_t heard = atomic_load_explicit(&ep->rx.fpdus_in, memory_order_relaxed);
+    uint64_t heard = atomic_load_explicit(&ep->rx.heard, memory_order_relaxed);
 
     post_send_now(ual);
     ep->ia->progress.stay(ual, heard, order);
