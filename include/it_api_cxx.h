@@ -74,7 +74,7 @@ ITX_CXX_MASK(it_evd_param_mask_t)
         return ::name arguments;                                                                   \
     }
 
-/* What receives are posted to. */
+/* The handle that it_post_recv takes: an endpoint or an S-RQ. */
 struct itx_receiver {
     ITX_CXX_FRIEND(it_post_recv,
                    (it_handle_t handle, const it_lmr_triplet_t *local_segments, size_t num_segments,

@@ -801,9 +801,9 @@ it_status_t itx_aevd_wait(it_evd_handle_t evd_handle, uint64_t timeout, size_t m
  */
 it_status_t itx_evd_set_waitable(it_evd_handle_t evd_handle, it_boolean_t waitable);
 
-/* What a simple EVD reports by its descriptor, its callback and to its AEVD: see itx_evd_arm. */
+/* Events that a simple EVD reports by descriptor, by callback and to its AEVD: see itx_evd_arm. */
 typedef enum {
-    /* That it is ready, while it is; the initial value. Setting it notifies an AEVD once more. */
+    /* Initial value: reports while the EVD is ready. Setting it notifies an AEVD once more. */
     ITX_EVD_ARM_OFF,
     ITX_EVD_ARM_NONE,         /* nothing, until it is armed */
     ITX_EVD_ARM_NOTIFICATION, /* the next notification event */
@@ -820,10 +820,10 @@ typedef enum {
  * The EVD reports by its descriptor (IT_EVD_CREATE_FD), which stays readable until the EVD is armed
  * again, or by its callback, which runs once for each report. If it belongs to an AEVD with
  * IT_EVD_DEQUEUE_NOTIFICATIONS, it queues one IT_AEVD_NOTIFICATION_EVENT there for each event that
- * it was armed for; arming again does not remove them. Whether its events are taken makes no
- * difference to either. it_evd_wait on the EVD itself is not affected. If there is a callback,
- * threads may wait unless arm is ITX_EVD_ARM_OFF: so a program can leave events to the callback
- * except while one of its threads waits for them.
+ * it was armed for; arming again does not remove them. Taking the EVD's events changes neither.
+ * it_evd_wait on the EVD itself is not affected. If there is a callback, threads may wait unless
+ * arm is ITX_EVD_ARM_OFF: so a program can leave events to the callback except while one of its
+ * threads waits for them.
  *
  * @param evd_handle  the simple EVD
  * @param arm         what it reports from now on
