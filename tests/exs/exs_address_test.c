@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A listening socket that is bound to one address, of either family; addresses of both ends. */
+/* A listening socket bound to one address of either family; the addresses of both ends. */
 #include "exs_kit.h"
 
 #include <arpa/inet.h>
@@ -33,7 +33,7 @@ static int connect_to(const char *text, int port)
     return -1;
 }
 
-/* Who comes by another address is not accepted; the accept waits for the next. */
+/* A peer that connects to another address is not accepted. The accept waits for the next one. */
 static void one_address(void)
 {
     struct sockaddr_in here = exs_kit_address(0);
@@ -69,7 +69,7 @@ static void one_address(void)
     CHECK_STARTS(exs_qdelete(queue));
 }
 
-/* A listener of IPv6 takes both, and sees the old one as a mapped address. */
+/* An IPv6 listener accepts both families and reports an IPv4 peer as a mapped address. */
 static void both_families(void)
 {
     struct sockaddr_in6 here = {.sin6_family = AF_INET6};

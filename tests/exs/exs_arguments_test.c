@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Bad arguments: each call answers with its errno at once, and no event ever comes. The rows of one
- * call stand together; what they need of a socket is made by make().
+ * Bad arguments: each call fails at once with its errno, and no event ever comes. The rows of one
+ * call are in one table. make() makes the socket that they need.
  */
 #include "exs_kit.h"
 #include "support/threads.h"
@@ -17,7 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* States of a socket. */
+/* The states of a socket. */
 enum state {
     FRESH,
     LISTENING,
@@ -63,7 +63,7 @@ static struct sockaddr *address(void *from)
 
 /* ---- A descriptor that is none -------------------------------------------------------------- */
 
-/* Whatever the call: EBADF, before anything else is looked at. */
+/* Every call fails with EBADF before it checks anything else. */
 static void test_descriptors(void)
 {
     const int bad[] = {-1, INT_MAX, fds[NONE], fds[CLOSED], fds[KERNEL]};
@@ -289,7 +289,7 @@ static void test_files(void)
     exs_xferfile_t good = {EXS_FDVEC, {.exs_fdv = {small, 0, 0}}};
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        /* Behind a good one: nothing of either is sent. */
+        /* A bad element follows a good one: neither is sent. */
         exs_xferfile_t vector[2] = {good, rows[i].element};
 
         check_context(rows[i].name);
@@ -341,7 +341,7 @@ static void test_memory(void)
     CHECK_STARTS(munmap(hole, 8192));
 }
 
-/* The library's thread moves to that processor, and is let go again. */
+/* The library's thread moves to that processor and is released again. */
 static void test_processor(int fd)
 {
     struct threads threads = threads_now();

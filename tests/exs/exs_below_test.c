@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What cancelled threads rely on: a wait of the library below is no cancellation point. It ends as
- * it would otherwise, nothing of it is left undone, and then the thread is cancelled.
+ * Cancelled threads rely on this: a wait of the library below is no cancellation point. It ends as
+ * usual, completes its work, and then the thread is cancelled.
  */
 #include "support/check.h"
 
@@ -40,7 +40,7 @@ int main(void)
     CHECK(it_ia_create("uiwarp", 2, 1, &ia) == IT_SUCCESS);
     CHECK(it_evd_create(ia, IT_SOFTWARE_EVENT_STREAM, (it_evd_flags_t)0, 2 * THREADS,
                         IT_THRESHOLD_DISABLE, none, &evd, NULL) == IT_SUCCESS);
-    /* One leads, the others follow. */
+    /* One thread leads, the others wait. */
     for (int i = 0; i < THREADS; i++)
         CHECK(pthread_create(&threads[i], NULL, wait_once, NULL) == 0);
     for (int i = 0; i < THREADS; i++)
@@ -52,7 +52,7 @@ int main(void)
         CHECK(result == PTHREAD_CANCELED);
     }
     CHECK(returned == THREADS);
-    /* The EVD is as good as new, and nobody keeps it busy. */
+    /* The EVD still works, and nothing keeps it busy. */
     CHECK(it_evd_post_se(evd, NULL) == IT_SUCCESS);
     CHECK(it_evd_wait(evd, IT_TIMEOUT_INFINITE, &event, NULL) == IT_SUCCESS);
     CHECK(it_evd_free(evd) == IT_SUCCESS);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The test stands in front of system calls: all that one push has to send leaves in one, and waits
- * on a socket with EXS_FD_BUSYPOLL do not sleep.
+ * The test replaces system calls. One push sends everything in one call, and waits on a socket with
+ * EXS_FD_BUSYPOLL do not sleep.
  */
 #include "exs_kit.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* exs_cancel, limits of time, and threads that are cancelled in blocking calls. */
+/* exs_cancel, time limits, and threads that are cancelled in blocking calls. */
 #include "exs_kit.h"
 
 #include <errno.h>
@@ -18,8 +18,9 @@ static char *large;
 /* ---- exs_cancel ----------------------------------------------------------------------------- */
 
 /*
- * Receives, short and advertised ones, of one ahandle or all. One of them may get the octets that
- * come meanwhile: either it is too late to cancel it, or they are for the next.
+ * Cancels short and advertised receives, of one ahandle or all. Octets that arrive during the
+ * cancel may fill one of the receives, which is then too late to cancel, or they are left for the
+ * next one.
  */
 static void test_receives(int type, int selector)
 {
@@ -53,12 +54,15 @@ static void test_receives(int type, int selector)
         CHECK_RESULT(5, exs_read(pair.server, got, sizeof(got)));
     CHECK_RESULT(0, exs_cancel(pair.server, selector, &mine));
     exs_pair_close(&pair);
-    /* The others, if there are any. */
+    /* Take the others' events, if there are any. */
     while (exs_qdequeue(queue, &(exs_event_t){0}, 1, &(struct timeval){0, 0}) > 0)
         continue;
 }
 
-/* Sends that the peer does not take: the part that has left is told, the stream has no gap. */
+/*
+ * The peer does not read. A cancelled send reports the part that has left, and the stream has no
+ * gap.
+ */
 static void test_sends(void)
 {
     struct exs_pair pair;
@@ -107,7 +111,7 @@ static void test_accepts(void)
     CHECK_STARTS(exs_blocking_close(listener));
 }
 
-/* Sockets that listen and never decide. */
+/* The peers listen and never decide. */
 static void test_connect(bool by_time)
 {
     const struct timeval soon = {0, 20000};
@@ -144,7 +148,7 @@ static void test_limits(void)
         exs_setsockopt(pair.client, SOL_SOCKET, SO_ASYNC_SEND_TIMEOUT, &soon, sizeof(soon)));
     CHECK_RESULT(7, exs_write(pair.client, "1234567", 7));
     CHECK_RESULT(1, exs_poll(&readable, 1, EXS_BLOCK, NULL, EXS_QHANDLE_INVALID, NULL));
-    /* With MSG_WAITALL: what there was is told. */
+    /* With MSG_WAITALL the event reports the octets that have arrived. */
     CHECK_STARTS(exs_recv(pair.server, got, sizeof(got), MSG_WAITALL, queue, got, N));
     event = exs_kit_expect(queue, EXS_EVT_RECVTIMEOUT, ETIMEDOUT);
     CHECK(event.exs_evt_ahandle == got);
@@ -214,7 +218,7 @@ static void *victim_credit(void *argument)
             return NULL;
 }
 
-/* The thread goes, the call is over, and the connection works as before. */
+/* The thread is cancelled, its call has ended, and the connection works as before. */
 static void test_thread(const char *name, void *(*body)(void *), useconds_t delay)
 {
     struct exs_pair pair;
@@ -237,8 +241,8 @@ static void test_thread(const char *name, void *(*body)(void *), useconds_t dela
 }
 
 /*
- * ThreadSanitizer ignores the locks that a thread takes once it was cancelled in a blocking call,
- * and takes what they guard for a race.
+ * After a thread was cancelled in a blocking call, ThreadSanitizer ignores the locks that it takes
+ * and reports races on what they guard.
  */
 #ifdef __SANITIZE_THREAD__
 #define THREADS_ARE_CANCELLED false
@@ -270,7 +274,7 @@ int main(void)
     test_connect(false);
     test_connect(true);
     test_limits();
-    /* Before, at and behind the moment at which it sleeps. */
+    /* Cancel before, at and after the moment when the thread sleeps. */
     for (size_t i = 0; THREADS_ARE_CANCELLED && i < sizeof(victims) / sizeof(victims[0]); i++)
         for (useconds_t delay = 0; delay <= 2000; delay += 500)
             test_thread(victims[i].name, victims[i].body, delay);

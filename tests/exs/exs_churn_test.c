@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Connections in turn leave nothing behind: no descriptor, no memory. 10,000 of them with
- * ITAPI_TEST_LONG in the environment.
+ * Connections made one after the other leave no descriptor and no memory behind: 10,000 of them
+ * with ITAPI_TEST_LONG in the environment.
  */
 #include "exs_kit.h"
 
@@ -37,7 +37,7 @@ static struct usage usage_now(void)
     return usage;
 }
 
-/* One connection: some octets each way, and every kind of close. */
+/* Makes one connection with some octets each way and each kind of close in turn. */
 static void connect_once(int listener, int port, int round)
 {
     struct sockaddr_in address = exs_kit_address(port);
@@ -58,7 +58,7 @@ static void connect_once(int listener, int port, int round)
         CHECK_RESULT(4, exs_read(server, text, sizeof(text)));
     CHECK_STARTS(exs_close(round % 3 ? client : server,
                            round % 5 ? EXS_BLOCK : EXS_BLOCK | EXS_DONTLINGER, NULL, NULL));
-    /* The other end may just hear that it has been cut off. */
+    /* The other end may just learn that it was cut off. */
     if (exs_close(round % 3 ? server : client, EXS_BLOCK, NULL, NULL) != 0)
         CHECK(round % 5 == 0 && errno == ECONNRESET);
     CHECK_STARTS(exs_qdelete(queue));
@@ -72,7 +72,7 @@ int main(void)
     int port;
     int listener;
 
-    /* A thread that frees one day for the first time would reserve 64 MiB for itself. */
+    /* A thread that frees for the first time would reserve 64 MiB for an arena of its own. */
     (void)mallopt(M_ARENA_MAX, 1);
     listener = exs_kit_listen(SOCK_STREAM, &port);
     for (int i = 0; i < WARM_UP; i++)
@@ -83,7 +83,7 @@ int main(void)
     after = usage_now();
     printf("descriptors %zu -> %zu, heap %zu -> %zu, pages %zu -> %zu\n", before.descriptors,
            after.descriptors, before.heap, after.heap, before.mapped, after.mapped);
-    /* What the last connections hold may not have been freed yet: a part of all. */
+    /* The last connections may not be freed yet, which is a small part of all. */
     CHECK(after.descriptors <= before.descriptors + 16);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     CHECK(after.heap <= before.heap + (size_t)32 * 20000);

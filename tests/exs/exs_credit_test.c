@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Credits: the least of what both sides want, EBUSY beyond, EXS_CREDIT_WAIT. Without a ring nothing
- * moves before there is a receive, so that they can be counted.
+ * Credits: the lesser of what both sides want, EBUSY beyond them, EXS_CREDIT_WAIT. Without a ring
+ * nothing moves before there is a receive, so the credits can be counted.
  */
 #include "exs_kit.h"
 
@@ -13,7 +13,7 @@ static const struct row {
     int server;
 } rows[] = {{1, 1}, {1, 1000}, {2, 32}, {32, 2}, {1000, 1000}};
 
-static int wishes[2]; /* of the next socket that is set, and the one behind it */
+static int wishes[2]; /* for the next socket that is set, and for the one after it */
 static size_t turn;
 static exs_qhandle_t queue;
 static char octets[1000];
@@ -65,11 +65,11 @@ static void run(const struct row *row)
     CHECK_EQ(least, count(pair.client, send_one));
     CHECK_EQ(least, count(pair.client, recv_one));
     CHECK_EQ(0, pthread_create(&thread, NULL, wait_for_credit, &pair.client));
-    CHECK_EQ(0, recv_one(pair.server, 0)); /* which gives one back */
+    CHECK_EQ(0, recv_one(pair.server, 0)); /* returns one credit */
     CHECK_EQ(0, pthread_join(thread, NULL));
     CHECK_ERRNO(EBUSY, send_one(pair.client, 0));
     for (int i = 0; i < least; i++) {
-        /* The receive above may be about to end. */
+        /* The receive above may not have ended yet. */
         CHECK_RESULT(1, exs_recv(pair.server, octets, 1, EXS_BLOCK | EXS_CREDIT_WAIT, NULL, NULL,
                                  EXS_MHANDLE_UNREGISTERED));
         CHECK_RESULT(1, exs_write(pair.server, octets, 1));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Shutdown, close and cancel with calls outstanding: what ends how, each with one event. */
+/* Shutdown, close and cancel with open calls: how each call ends, with one event each. */
 #include "exs_kit.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 static struct exs_pair pair;
 static exs_qhandle_t queue;
-static char *memory; /* LARGE octets for each side, and some */
+static char *memory; /* LARGE octets for each side and a few more */
 static exs_mhandle_t handle;
 
 static char tag[8]; /* ahandles */
@@ -49,7 +49,7 @@ static void close_start(int fd, int flags, int id)
 
 /* ---- Rows ----------------------------------------------------------------------------------- */
 
-/* The peer reads what is left, then the end; its sends find nobody. */
+/* The peer reads the rest, then the end. Its sends fail. */
 static void shut_then_end(void)
 {
     start_send(pair.client, 10, 0);
@@ -71,7 +71,7 @@ static void shut_then_end(void)
     expect(EXS_EVT_RECV, 0, 5, 5);
 }
 
-/* Receives that are outstanding end at once, the next ones too; the peer may send on. */
+/* Open receives end at once, and so do later ones. The peer may still send. */
 static void shut_receives(void)
 {
     start_recv(pair.client, LARGE, 0, 0);
@@ -85,7 +85,7 @@ static void shut_receives(void)
     }
 }
 
-/* Data that are on their way arrive before the end. */
+/* Data in transit arrives before the end. */
 static void close_behind_data(void)
 {
     for (int i = 0; i < 3; i++)
@@ -118,7 +118,7 @@ static void close_waits(void)
     pair.client = -1;
 }
 
-/* An abrupt one does not, and both sides lose what is outstanding. */
+/* An abrupt close does not wait, and both sides lose their open calls. */
 static void cut_off(void)
 {
     exs_event_t events[4];
@@ -145,7 +145,7 @@ static void cut_off(void)
     pair.client = -1;
 }
 
-/* Receives that wait: cancelled by their own close, ended by the peer's. */
+/* Open receives are cancelled by their own side's close and ended by the peer's. */
 static void close_with_receives(void)
 {
     start_recv(pair.client, LARGE, 0, 0);
@@ -163,7 +163,10 @@ static void close_with_receives(void)
     pair.client = -1;
 }
 
-/* Advertised, partly filled, waiting behind: all end; the stream goes on without a gap. */
+/*
+ * Cancels advertised, partly filled and waiting receives: all end, and the stream continues without
+ * a gap.
+ */
 static void cancel_receives(void)
 {
     start_recv(pair.server, LARGE, MSG_WAITALL, 0);
@@ -214,7 +217,7 @@ static void peek(void)
     CHECK_RESULT(60, exs_recv(pair.server, memory + LARGE, 200, EXS_BLOCK, NULL, NULL, handle));
 }
 
-/* Without a ring nothing moves before there is a receive; so the credits can be counted. */
+/* Without a ring nothing moves before there is a receive, so the credits can be counted. */
 static void no_ring(void)
 {
     for (int i = 0; i < 32; i++)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Exactly one event for each call that has started, whatever becomes of it: sends, receives,
- * messages, files and polls in random order, cancelled, shut down, closed with all of it
- * outstanding, by both ends, or by a peer that is killed. Afterwards nothing refers to queue and
- * memory.
+ * Each started call has exactly one event, however it ends: sends, receives, messages, files and
+ * polls in random order that are cancelled, shut down or closed while they are open, by both ends
+ * or by a peer that is killed. Afterwards nothing refers to queue and memory.
  */
 #include "exs_kit.h"
 #include "support/time_limit.h"
@@ -20,18 +19,18 @@
 #define CALLS  400
 #define LARGE  100000
 #define MEMORY ((size_t)LARGE * (CALLS + 1))
-#define LONG   1000 /* rounds, with ITAPI_TEST_LONG */
+#define LONG   1000 /* rounds with ITAPI_TEST_LONG */
 #ifdef __SANITIZE_THREAD__
 #define ROUNDS 6
 #else
 #define ROUNDS 40
 #endif
 
-/* A call, from its start to its event. */
+/* A call from its start to its event. */
 struct call {
     int type;
     int events;
-    bool quiet; /* a success gives no event */
+    bool quiet; /* success raises no event */
     bool started;
     exs_iovec_t pieces[2];
     exs_msghdr_t message;
@@ -42,11 +41,11 @@ struct call {
 struct storm {
     exs_qhandle_t queue;
     exs_mhandle_t mhandle;
-    char *memory; /* what all send, and room for each call */
+    char *memory; /* the data that all send, and room for each call */
     int file;
     struct call calls[CALLS];
     int count;
-    int owed; /* events of calls that are not quiet */
+    int owed; /* number of events of calls that are not quiet */
     unsigned seed;
 };
 
@@ -103,7 +102,7 @@ static ssize_t start(struct storm *storm, int fd, struct call *call)
     }
 }
 
-/* Why a call may not start in a storm. */
+/* Returns true for an error with which a call may fail in a storm. */
 static bool is_excused(int error)
 {
     return error == EBUSY || error == EPIPE || error == ECONNRESET || error == ENOTCONN ||
@@ -127,7 +126,7 @@ static void start_one(struct storm *storm, int fd)
     storm->owed += !call->quiet;
 }
 
-/* It waits for sends that may never be taken. */
+/* The shutdown waits for sends that the peer may never read. */
 static void start_shutdown(struct storm *storm, int fd)
 {
     struct call *call = &storm->calls[storm->count];
@@ -184,8 +183,8 @@ static void take_some(struct storm *storm)
 }
 
 /*
- * All that is owed comes, and then nothing refers to queue and memory any more. The end of a quiet
- * call is not told, so it may come a moment later.
+ * Takes all owed events. Then nothing refers to queue and memory. A quiet call ends without an
+ * event, so that may happen a moment later.
  */
 static void take_all(struct storm *storm)
 {
@@ -220,12 +219,15 @@ static void end_blocking(struct storm *storm, int fd)
 {
     int flags = EXS_BLOCK | (draw(storm, 2) ? EXS_DONTLINGER : 0);
 
-    /* Reset by the other end's way of closing: it is closed all the same. */
+    /* The other end's close may have reset this socket. It is closed anyway. */
     if (exs_close(fd, flags, EXS_QHANDLE_INVALID, NULL) != 0)
         CHECK_EQ(ECONNRESET, errno);
 }
 
-/* Both ends here. One may be shut down on the way; both are closed in the middle of it. */
+/*
+ * Both ends are in this process. One may be shut down first. Both are closed in the middle of the
+ * storm.
+ */
 static void test_both(struct storm *storm, unsigned seed, int type)
 {
     struct exs_pair pair;
@@ -242,7 +244,7 @@ static void test_both(struct storm *storm, unsigned seed, int type)
         if (draw(storm, 3) == 0)
             take_some(storm);
     }
-    /* To linger needs a peer that receives, which the other end does not. */
+    /* Lingering would need a peer that receives, but the other end does not. */
     CHECK_STARTS(exs_close(pair.client, EXS_BLOCK | EXS_DONTLINGER, EXS_QHANDLE_INVALID, NULL));
     end_blocking(storm, pair.server);
     CHECK_STARTS(exs_blocking_close(pair.listener));
@@ -267,7 +269,7 @@ static void peer_process(struct storm *storm, int port, int type)
     }
 }
 
-/* A program of its own: a copy of this process would be one of its threads, too. */
+/* Starts a separate program: a copy of this process would have only one of its threads. */
 static pid_t start_peer(int port, int type)
 {
     char port_text[20];

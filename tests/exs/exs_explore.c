@@ -7,7 +7,7 @@
 
 #define DEPTH 512u
 
-/* Hashes of 128 bits stand for the states that have been seen. */
+/* A hash of 128 bits stands for each state that was visited. */
 struct seen {
     uint64_t hash[2];
 };
@@ -49,7 +49,7 @@ static void hash_of(const void *state, size_t size, struct seen *result)
         result->hash[0] = 1;
 }
 
-/* false: it has been seen before. */
+/* Returns false if the state was visited before. */
 static bool note(const struct explore_model *model, const void *state, void *scratch)
 {
     struct seen seen;
@@ -66,7 +66,7 @@ static bool note(const struct explore_model *model, const void *state, void *scr
     return true;
 }
 
-/* Depth first; `stack` has a state for each depth. */
+/* Visits depth first. `stack` has a state for each depth. */
 static bool visit(const struct explore_model *model, unsigned char *stack, size_t most)
 {
     unsigned char *here = stack + depth * model->size;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Visits every state that a model can reach. A model is a struct without pointers to itself but
- * those that its fix function sets anew in a copy, and a function that makes the n-th possible
- * action.
+ * Visits every state that a model can reach. A model consists of a state struct and a function that
+ * makes the n-th possible action. The struct may contain pointers into itself only if its fix
+ * function sets them in a copy.
  */
 #ifndef TESTS_EXS_EXS_EXPLORE_H
 #define TESTS_EXS_EXS_EXPLORE_H
@@ -12,20 +12,20 @@
 #include <stdint.h>
 
 struct explore_model {
-    size_t size; /* of a state */
+    size_t size; /* size of a state */
     unsigned actions;
-    void (*fix)(void *state);   /* pointers into itself */
-    void (*plain)(void *state); /* the same pointers become NULL, for comparison */
-    /* false: not possible in this state, which is then unchanged. */
+    void (*fix)(void *state);   /* sets pointers into the state itself */
+    void (*plain)(void *state); /* sets these pointers to NULL, for comparison */
+    /* Returns false if the action is not possible, and leaves the state unchanged. */
     bool (*act)(void *state, unsigned action);
-    /* No action is possible: is that right? */
+    /* Checks a state in which no action is possible. */
     void (*over)(const void *state);
 };
 
-/* Number of states; 0: more than `most`. */
+/* Returns the number of states, or 0 if there are more than `most`. */
 size_t explore(const struct explore_model *model, const void *start, size_t most);
 
-/* Fails the test with the state's history. */
+/* Fails the test and prints the history of the state. */
 void explore_require(bool condition, const char *text, const char *file, int line);
 #define REQUIRE(condition) explore_require(condition, #condition, __FILE__, __LINE__)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* exs_sendfile: elements of all kinds, order among other sends, files that are cut, cancelling. */
+/* exs_sendfile: elements of all kinds, order among other sends, truncated files, cancelling. */
 #include "exs_kit.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #define FILE_OCTETS 3000000
 #define HUGE_OCTETS (UINT64_C(5) << 30)
 
-static char *content; /* of the file, and more */
+static char *content; /* octets of the file, and more */
 static char path[64];
 static exs_qhandle_t queue;
 
@@ -31,9 +31,9 @@ static int make_file(size_t length)
 
 struct reader {
     int fd;
-    uint64_t octets; /* to be read; then the end of the stream, if eof */
+    uint64_t octets; /* octets that are read, then the end of the stream if eof */
     bool eof;
-    bool zeros; /* what a hole of a file reads as */
+    bool zeros; /* a hole of a file reads as zeros */
     size_t place;
 };
 
@@ -72,7 +72,9 @@ static pthread_t start_reader(struct reader *reader)
 
 /* ---- Streams -------------------------------------------------------------------------------- */
 
-/* Memory, a descriptor, a path, empty ones in between; a send before and one behind. */
+/*
+ * Sends memory, a descriptor, a path and empty elements between them, with a send before and after.
+ */
 static void test_order(bool registered)
 {
     struct exs_pair pair;
@@ -115,7 +117,7 @@ static void test_order(bool registered)
     (void)close(fd);
 }
 
-/* Closing waits for a file. */
+/* A close waits until a file was sent. */
 static void test_close(void)
 {
     struct exs_pair pair;
@@ -136,7 +138,7 @@ static void test_close(void)
     exs_kit_empty(queue);
 }
 
-/* More than 4 GiB: a file that is one hole. ITAPI_TEST_LONG does all of it. */
+/* More than 4 GiB from a file that is one hole. Only ITAPI_TEST_LONG sends all of it. */
 static void test_huge(void)
 {
     uint64_t octets = getenv("ITAPI_TEST_LONG") ? HUGE_OCTETS : UINT64_C(64) << 20;
@@ -161,10 +163,13 @@ static void test_huge(void)
 
 /* ---- Trouble -------------------------------------------------------------------------------- */
 
-/* A file that becomes shorter: EIO, never a signal. The stream goes on behind what has left. */
+/*
+ * A file is truncated while it is sent: EIO, never a signal. The stream continues after the octets
+ * that were sent.
+ */
 static void test_cut(void)
 {
-    static char mark[100]; /* equal octets are nowhere in the file */
+    static char mark[100]; /* the file contains no such octets */
     int fd = make_file(FILE_OCTETS);
     exs_xferfile_t vector[2] = {{EXS_FDVEC, {.exs_fdv = {fd, 0, 0}}},
                                 {EXS_IOVEC, {{content, 100, EXS_MHANDLE_UNREGISTERED}}}};
@@ -175,7 +180,7 @@ static void test_cut(void)
 
     CHECK(got);
     exs_pair_open(&pair, SOCK_STREAM);
-    /* Nobody reads, so the file cannot have left. */
+    /* Nobody reads, so the whole file cannot have left. */
     CHECK_STARTS(exs_sendfile(pair.client, vector, 2, 0, queue, NULL));
     CHECK_STARTS(ftruncate(fd, 1000));
     CHECK_STARTS(
@@ -197,7 +202,7 @@ static void test_cut(void)
     free(got);
 }
 
-/* Cancelled while the peer does not read, and cut off by an end of the connection. */
+/* Cancels a file while the peer does not read, or cuts off its connection. */
 static void test_cancel(bool cut)
 {
     exs_xferfile_t whole = {EXS_PATHVEC, {.exs_pathv = {path, 0, 0}}};
@@ -223,7 +228,7 @@ static void test_cancel(bool cut)
 
 /* ---- Packets -------------------------------------------------------------------------------- */
 
-/* Each element is one packet, an empty one too. */
+/* Each element is one packet, even an empty one. */
 static void test_packets(void)
 {
     exs_xferfile_t vector[3] = {{EXS_PATHVEC, {.exs_pathv = {path, 0, 300000}}},

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * A child of a process with sockets: it has none, may begin anew, and leaves the parent's alone.
- */
+/* A child of a process with sockets has none, may open its own, and does not touch the parent's. */
 #include "exs_kit.h"
 
 #include <errno.h>
@@ -21,7 +19,7 @@ static void say_hello(int from, int to)
     CHECK(strcmp(text, "hello") == 0);
 }
 
-/* Handles of the parent lead nowhere. */
+/* The parent's handles are invalid here. */
 static void look_at_parents(const struct exs_pair *pair, exs_qhandle_t queue, exs_mhandle_t handle,
                             char *memory)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The header alone, in plain C11, with the names of drafts. */
+/* The header alone in plain C11, with the names of earlier drafts. */
 #include <exs.h>
 
 _Static_assert(EXS_ACCESS_ALL ==

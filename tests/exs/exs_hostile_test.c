@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A peer that speaks the protocol and lies: it loses its connection, the calls on it end with
- * ECONNRESET, one event each, and nobody else notices.
+ * A peer that speaks the protocol and lies loses its connection. The calls on it end with
+ * ECONNRESET and one event each, and other connections are not affected.
  */
 #include "exs_kit.h"
 #include "support/it_fixture.h"
@@ -21,7 +21,10 @@ static const struct exs_setup good_stream = {
 static const struct exs_setup good_packets = {
     .packets = true, .send_credits = 4, .recv_credits = 4, .ring = {.length = 4096}};
 
-/* One message, and how often. length: octets of it, LAST for those that it should have. */
+/*
+ * One message that is sent `times` times. length is its number of octets, or LAST for the right
+ * one.
+ */
 struct lie {
     const char *name;
     int type;
@@ -39,7 +42,7 @@ struct lie {
         .type = EXS_MESSAGE_##t, .posted = 32, __VA_ARGS__                                         \
     }
 
-/* Further places of an ADVERT, all alike: at 1, with this length and these flags. */
+/* Further places of an ADVERT, all at 1 with this length and these flags. */
 #define FURTHER(number, octets, flag_octets)                                                       \
     .chain = 1, .place = {1, 1, 1}, .more = (number),                                              \
     .payload = (const unsigned char *)"\0\0\0\0\0\0\0\1" octets "\0\0\0\1" flag_octets
@@ -198,10 +201,10 @@ static void run(const struct lie *lie)
     for (int i = 0; i < 2; i++) {
         event = exs_kit_event(queue);
         CHECK_EQ(EXS_EVT_RECV, event.exs_evt_type);
-        /* The first of two messages may have been true. */
+        /* The first of two messages may be legal. */
         CHECK(event.exs_evt_errno == ECONNRESET || lie->times > 1);
     }
-    /* Until the connection is over there is the end. */
+    /* Reads return the end of the stream until the connection has ended. */
     while (exs_read(fd, memory, 1) == 0) {
     }
     CHECK_EQ(ECONNRESET, errno);
@@ -255,7 +258,7 @@ static void false_places(const struct lie *lie)
     fx_drain(node.request_evd);
 }
 
-/* Private data that are none of ours: rejected; the listener goes on. */
+/* A request with other private data is rejected. The listener continues. */
 static void strangers(void)
 {
     unsigned char octets[EXS_SETUP_OCTETS];

@@ -41,7 +41,7 @@ bool exs_kit_slow(void)
 
 struct sockaddr_in exs_kit_address(int port)
 {
-    const char *host = getenv("EXS_TEST_ADDRESS"); /* of a device */
+    const char *host = getenv("EXS_TEST_ADDRESS"); /* address of a device */
 
     return (struct sockaddr_in){.sin_family = AF_INET,
                                 .sin_port = htons((uint16_t)port),

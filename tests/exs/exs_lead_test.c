@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who does the work of connections: threads of the program that wait, the library's thread if none
- * does, and nobody if there is none.
+ * Which thread does the work of connections: waiting threads of the program, the library's thread
+ * if none waits, and no thread if there is no connection.
  */
 #include "exs_kit.h"
 
@@ -15,7 +15,7 @@
 
 /* ---- Nobody waits --------------------------------------------------------------------------- */
 
-/* A program that sleeps in poll, as with an event loop of its own. */
+/* The program sleeps in poll, as with its own event loop. */
 static void test_descriptor(void)
 {
     exs_qhandle_t queue = exs_qcreate(4);
@@ -70,7 +70,7 @@ static void *play(void *argument)
     return NULL;
 }
 
-/* Each of them waits for a peer that is another of them: whoever leads does the work of all. */
+/* Each thread waits for a peer in another thread. The thread that leads does the work of all. */
 static void test_threads(const int *waits)
 {
     struct exs_pair pairs[THREADS];
@@ -102,7 +102,7 @@ static long switches(void)
     return usage.ru_nvcsw;
 }
 
-/* Who looks every millisecond would wake some 500 times. */
+/* A thread that polled every millisecond would wake some 500 times. */
 static void test_silence(void)
 {
     exs_qhandle_t queue = exs_qcreate(4);

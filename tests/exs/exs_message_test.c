@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* exs_sendmsg and exs_recvmsg: several pieces of memory, in both types of socket. */
+/* exs_sendmsg and exs_recvmsg: several pieces of memory, with both types of socket. */
 #include "exs_kit.h"
 
 #include <errno.h>
@@ -14,7 +14,10 @@ static char *got;
 static exs_mhandle_t sent_handle;
 static exs_mhandle_t got_handle;
 
-/* Pieces of unequal lengths, some empty; every third is registered. Returns the octets. */
+/*
+ * Cuts memory into pieces of unequal lengths, some empty, every third registered. Returns their
+ * total.
+ */
 static size_t cut(exs_iovec_t *pieces, size_t count, char *memory, size_t total,
                   exs_mhandle_t mhandle)
 {
@@ -54,7 +57,7 @@ static void check_scattered(const exs_iovec_t *pieces, size_t count, size_t leng
     }
 }
 
-/* One message from end to end; room < total cuts a packet. */
+/* Sends one message. room < total truncates a packet. */
 static void test_message(int type, size_t total, size_t room)
 {
     bool packets = type == SOCK_SEQPACKET;
@@ -96,7 +99,7 @@ static void test_message(int type, size_t total, size_t room)
     CHECK_STARTS(exs_qdelete(queue));
 }
 
-/* One piece, none, and blocking calls. */
+/* Messages of one piece and of none, and blocking calls. */
 static void test_small(void)
 {
     exs_iovec_t piece = {sent, 10, EXS_MHANDLE_UNREGISTERED};

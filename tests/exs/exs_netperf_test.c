@@ -2,7 +2,7 @@
 /*
  * The calling conventions of netperf's stream test for EXS: sys/exs.h, EXS_VERSION, queues and
  * registrations compared with their INVALID, sends until a number is pending, then a dequeue that
- * waits for half of them by a negative count, an ahandle of -1, the rest by a last dequeue.
+ * waits for half of them with a negative count, an ahandle of -1, and a last dequeue for the rest.
  */
 #include "exs_kit.h"
 

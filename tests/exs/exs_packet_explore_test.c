@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * All interleavings of a few packets: posts, cancels of both sides and the arrival of each message
- * in any order. Each packet that is sent has to come once, in order, into the receive of its
+ * All interleavings of a few packets: posts, cancels on both sides and the arrival of each message
+ * in any order. Each packet that is sent must arrive once and in order in the receive with its
  * number, and nothing may be left waiting.
  */
 #include "exs_explore.h"
@@ -19,20 +19,20 @@
 #define NOBODY   0xffu
 
 #define CANCEL 0x40u /* may be cancelled */
-#define NONE   0x80u /* of a script: no more */
+#define NONE   0x80u /* ends a script */
 
 struct script {
     const char *name;
     uint8_t ring;
     uint8_t inline_max;
-    uint8_t packets[PACKETS]; /* octets, and flags */
+    uint8_t packets[PACKETS]; /* octets and flags */
     uint8_t receives[RECEIVES];
 };
 
 struct letter {
     struct exs_message head;
-    uint8_t packet; /* of DATA: its place in the script */
-    uint8_t target; /* that was written: the receive */
+    uint8_t packet; /* DATA: its place in the script */
+    uint8_t target; /* number of the receive that was written to */
 };
 
 struct channel {
@@ -50,14 +50,14 @@ struct state {
     struct channel to_sender;
     uint8_t ring[PACKETS]; /* packets that are stored */
     uint32_t stored;
-    bool over[RECEIVES]; /* given back to the program */
+    bool over[RECEIVES]; /* returned to the program */
     bool cancelled[RECEIVES];
     bool dropped[PACKETS]; /* cancelled before they were sent */
     uint32_t posted;       /* packets */
-    uint32_t sent;         /* of these sent or dropped */
+    uint32_t sent;         /* number of these that were sent or dropped */
     uint32_t receives_posted;
-    uint32_t arrived;   /* packets that were given to receives, or dropped */
-    uint32_t withdrawn; /* the chain to be told; 0: none */
+    uint32_t arrived;   /* packets that were delivered or dropped */
+    uint32_t withdrawn; /* the chain to report; 0: none */
     bool withdraw;      /* is due */
     bool fin_sent;
 };
@@ -162,7 +162,7 @@ static bool send_step(struct state *state)
     letter.head.count = length;
     letter.packet = (uint8_t)state->sent++;
     letter.target = step == EXS_PACKET_WRITE ? (uint8_t)place.stag : NOBODY;
-    /* It may be written at once: the memory has to be the sender's already. */
+    /* The Write may happen at once, so the memory must already be the sender's. */
     if (step == EXS_PACKET_WRITE)
         REQUIRE(!state->over[letter.target]);
     post(state, true, &letter);
@@ -220,7 +220,7 @@ static void give_back(struct state *state, const struct exs_packet_receive *rece
     state->over[index_of(receive)] = true;
 }
 
-/* The receive has this packet: the next one that was sent. */
+/* The receive has this packet, which must be the next one that was sent. */
 static void arrive(struct state *state, const struct exs_packet_receive *receive, uint8_t packet)
 {
     while (state->arrived < packet && state->dropped[state->arrived])
@@ -401,13 +401,13 @@ static bool act(void *world, unsigned action)
     }
 }
 
-/* Everything has been posted and has arrived. */
+/* Checks the end: everything was posted and has arrived. */
 static void over(const void *world)
 {
     const struct state *state = world;
 
     REQUIRE(!state->withdraw && !state->in.withdrawing);
-    REQUIRE(state->in.count == 0); /* each receive has a packet, or the end */
+    REQUIRE(state->in.count == 0); /* each receive has a packet or the end */
     if (state->fin_sent)
         REQUIRE(state->in.ended);
 }

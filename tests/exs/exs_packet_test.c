@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Packets of random sizes in both directions at once, into receives of random sizes: each packet is
- * in the receive of its number, and what did not fit is counted.
+ * Packets of random sizes in both directions at once, into receives of random sizes. Each packet is
+ * in the receive with its number, and octets that did not fit are counted.
  */
 #include "exs_kit.h"
 
@@ -33,7 +33,7 @@ static const struct row rows[] = {
 static const struct row *row;
 static size_t packets = PACKETS;
 
-/* The sizes of packet and receive n: the same for both ends. */
+/* Returns the size of packet or receive n, which is the same at both ends. */
 static size_t size_of(size_t number, unsigned salt)
 {
     unsigned seed = (unsigned)number * 2654435761u + salt;

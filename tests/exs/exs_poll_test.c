@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* exs_poll: what is ready now or later, time, closed sockets, many polls and many sockets. */
+/*
+ * exs_poll: sockets that are ready now or later, time limits, closed sockets, many polls and many
+ * sockets.
+ */
 #include "exs_kit.h"
 
 #include <errno.h>
@@ -14,7 +17,7 @@ static exs_pollfd_t want(int fd, short events)
     return (exs_pollfd_t){.exs_fd = fd, .exs_events = events, .exs_revents = -1};
 }
 
-/* The call with a queue has told this number. */
+/* Checks that the call with a queue reports this number. */
 static void expect(int error, int count)
 {
     exs_event_t event = exs_kit_expect(queue, EXS_EVT_POLL, error);
@@ -72,7 +75,7 @@ static void test_time(void)
         CHECK_RESULT(0, exs_poll(&set, 1, EXS_BLOCK, &soon, EXS_QHANDLE_INVALID, NULL));
     CHECK_STARTS(exs_poll(&set, 1, EXS_TIMEOUT_ONCE, &soon, queue, NULL));
     expect(0, 0);
-    /* One that is ready has its time stopped. */
+    /* The timer of a call that has become ready stops. */
     CHECK_STARTS(exs_poll(&set, 1, 0, &long_time, queue, NULL));
     CHECK_RESULT(1, exs_write(pair.client, "a", 1));
     expect(0, 1);
@@ -98,7 +101,7 @@ static void test_listener(void)
     server = exs_blocking_accept(listener, NULL, NULL);
     CHECK(server >= 0);
     (void)exs_kit_expect(queue, EXS_EVT_CONNECT, 0);
-    /* The end of the peer is something to read. */
+    /* The peer's end counts as readable. */
     set = want(server, EXS_POLLIN);
     CHECK_STARTS(exs_poll(&set, 1, 0, NULL, queue, NULL));
     CHECK_STARTS(exs_shutdown(client, SHUT_WR, EXS_BLOCK, EXS_QHANDLE_INVALID, NULL));
@@ -165,7 +168,7 @@ static void *write_often(void *unused)
     return NULL;
 }
 
-/* A poll, then a receive, over and over, while octets come at any moment. */
+/* A poll and then a receive, again and again, while octets arrive at any moment. */
 static void test_race(void)
 {
     exs_pollfd_t set = want(pair.server, EXS_POLLIN);

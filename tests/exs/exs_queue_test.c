@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Event queues by themselves: posts come from the test, as they would from a connection. */
+/* Event queues alone: the test posts events as a connection would. */
 #include "exs_kit.h"
 #include "queue/exs_completion.h"
 #include "queue/exs_queue.h"
@@ -49,7 +49,7 @@ static void test_order(void)
     intptr_t out = 0;
     int count = 0;
 
-    /* In and out in changing amounts: the ring grows and goes round. */
+    /* Post and take changing numbers of events, so that the ring grows and wraps. */
     for (int round = 1; round < 200; round++) {
         for (int i = 0; i < round % 37; i++)
             post(queue, in++);
@@ -90,7 +90,7 @@ static void test_count(void)
     CHECK_ERRNO(EINVAL, exs_qdelete(queue));
 }
 
-/* A queue that calls refer to stays; handles of old ones lead nowhere. */
+/* A queue that calls refer to stays. Handles of deleted queues are invalid. */
 static void test_life(void)
 {
     exs_qhandle_t queue = create(1);
@@ -156,7 +156,7 @@ static void test_signal(void)
     CHECK_STARTS(exs_qmodify(queue, EXS_QATTR_SIGNAL, &on));
     CHECK_STARTS(exs_qstatus(queue, EXS_QATTR_SIGNAL, &read));
     CHECK_EQ(SIGRTMIN + 3, read.exs_sig_signo);
-    /* One for the first event in an empty queue, none for the second. */
+    /* The first event in an empty queue raises a signal, the second does not. */
     post(queue, 1);
     post(queue, 2);
     CHECK_EQ(SIGRTMIN + 3, sigtimedwait(&set, &info, &none));
@@ -215,7 +215,7 @@ static void *take_all(void *argument)
             intptr_t number = (intptr_t)events[i].exs_evt_ahandle;
 
             if (number == 0) {
-                /* The others need theirs. */
+                /* The other threads need their last events. */
                 for (int k = i + 1; k < taken; k++)
                     post(queue, (intptr_t)events[k].exs_evt_ahandle);
                 return (void *)sum;
@@ -225,7 +225,7 @@ static void *take_all(void *argument)
     }
 }
 
-/* Every event is taken once, whatever way the threads wait. */
+/* Every event is taken once, however the threads wait. */
 static void test_threads(int wait)
 {
     exs_qhandle_t queue = create(16);
@@ -256,7 +256,7 @@ static void *take_three(void *argument)
     return (void *)(intptr_t)exs_qdequeue(argument, events, -3, NULL);
 }
 
-/* A thread that wants several does not keep another from the one that it wants. */
+/* A thread that waits for several events does not keep another from the one that it wants. */
 static void test_thresholds(void)
 {
     exs_qhandle_t queue = create(4);
@@ -288,7 +288,7 @@ static void handle(int number)
 
 static void *interrupt(void *argument)
 {
-    /* Until the wait has ended: a signal before it is lost. */
+    /* Repeat until the wait has ended: a signal before the wait is lost. */
     while (pthread_kill(*(pthread_t *)argument, SIGUSR1) == 0) {
         pthread_testcancel();
         (void)usleep(1000);
@@ -321,7 +321,7 @@ static void *take_one(void *argument)
     return (void *)(intptr_t)exs_qdequeue(argument, &event, 1, NULL);
 }
 
-/* A cancelled thread takes nothing, and the queue is nobody's afterwards. */
+/* A cancelled thread takes no event, and no thread holds the queue afterwards. */
 static void test_cancel(int wait)
 {
     exs_qhandle_t queue = create(4);
@@ -347,9 +347,9 @@ static void test_completion(void)
         const char *name;
         int flags;
         bool queue;
-        int error;  /* of the start */
-        int ok;     /* events of a success */
-        int failed; /* of a failure */
+        int error;  /* errno of the start */
+        int ok;     /* number of events after success */
+        int failed; /* number of events after a failure */
     } rows[] = {
         {"plain", 0, true, 0, 1, 1},
         {"no queue", 0, false, EINVAL, 0, 0},
@@ -399,7 +399,7 @@ static void test_blocked(void)
     exs_completion_await(&completion, &wait);
     CHECK_EQ(EPIPE, completion.event.exs_evt_errno);
     CHECK_EQ(0, pthread_join(thread, NULL));
-    /* Nobody waits any more: who tells has it for itself. */
+    /* Nobody waits any more, so the caller that reports the completion owns it. */
     CHECK_EQ(0, exs_completion_open(&completion, EXS_QHANDLE_INVALID, EXS_BLOCK));
     CHECK(!exs_completion_abandon(&completion));
     CHECK(exs_completion_tell(&completion, &(exs_event_t){0}));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where registered memory is locked, as on a device, the ring is registered when the peer wants it.
+ * If registered memory is locked, as on a device, the ring is registered only when the peer wants
+ * it.
  */
 #include "exs_kit.h"
 
@@ -36,12 +37,15 @@ int main(void)
     queue = exs_qcreate(4);
     exs_pair_open(&pair, SOCK_STREAM);
     handle = exs_mregister(memory, 2 * LENGTH, 0);
-    /* Short data need no registration of it. */
+    /* Short data needs no registered ring. */
     CHECK_RESULT(100, exs_send(pair.client, memory, 100, EXS_BLOCK, NULL, NULL, handle));
     CHECK_RESULT(100,
                  exs_recv(pair.server, memory, 100, EXS_BLOCK | MSG_WAITALL, NULL, NULL, handle));
     CHECK(!is_registered(pair.server));
-    /* Neither do long ones, with a receive: but for those that go before it is known. */
+    /*
+     * Nor does long data with a receive, except the octets that are sent before the receive is
+     * known.
+     */
     exs_kit_fill(memory, LENGTH, 0);
     CHECK_STARTS(exs_send(pair.client, memory, LENGTH, 0, queue, NULL, handle));
     for (size_t place = 0; place < LENGTH; place += LENGTH / 3)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * All interleavings of small streams: posts, cancels and the arrival of each message in any order.
- * Octet n of the stream has the value n; each has to come once and in order, into memory that is
- * the sender's to write, and nothing may be left waiting.
+ * Octet n of the stream has the value n. Each octet must arrive once and in order, in memory that
+ * the sender may write, and nothing may be left waiting.
  */
 #include "exs_explore.h"
 
@@ -16,7 +16,7 @@
 #define SENDS    4u
 #define RECEIVES 4u
 #define OCTETS   8u  /* of a receive, a ring or a message */
-#define CHANNEL  12u /* messages under way in one direction */
+#define CHANNEL  12u /* messages in transit in one direction */
 
 #define WAITALL 0x10u
 #define PEEK    0x20u
@@ -31,13 +31,13 @@ struct script {
     uint8_t advert_min;
     bool nagle;
     uint8_t sends[SENDS];
-    uint8_t receives[RECEIVES]; /* octets, and flags */
+    uint8_t receives[RECEIVES]; /* octets and flags */
 };
 
 struct letter {
     struct exs_message head;
     uint8_t octets[OCTETS];
-    uint8_t target; /* DIRECT that was written: the receive */
+    uint8_t target; /* DIRECT: number of the receive that was written to */
     uint32_t more;  /* ADVERT: further receives */
     struct exs_place places[RECEIVES];
     uint8_t flags[RECEIVES];
@@ -58,12 +58,12 @@ struct state {
     struct channel to_sender;
     uint8_t ring[OCTETS];
     uint8_t memory[RECEIVES][OCTETS];
-    bool over[RECEIVES]; /* given back to the program */
+    bool over[RECEIVES]; /* returned to the program */
     bool cancelled[RECEIVES];
     uint32_t sends; /* posted */
     uint32_t receives_posted;
     uint32_t waiting;   /* octets that are posted and not sent */
-    uint32_t withdrawn; /* the chain to be told; 0: none */
+    uint32_t withdrawn; /* the chain to report; 0: none */
     bool withdraw;      /* is due */
     bool fin_sent;
     uint64_t delivered;
@@ -128,7 +128,7 @@ static void credit(struct state *state, bool by_sender)
 
 /* ---- The sender ----------------------------------------------------------------------------- */
 
-/* A Write may arrive at once: the memory has to be the sender's already. */
+/* A Write may happen at once, so the memory must already be the sender's. */
 static void write_octets(struct state *state, const struct exs_step *step, struct letter *letter)
 {
     uint64_t first = state->out.sent - step->count;
@@ -232,7 +232,7 @@ static size_t index_of(const struct exs_receive *receive)
     return (size_t)(uintptr_t)receive->owner - 1;
 }
 
-/* What it has got are the next octets of the stream. */
+/* Checks that the receive has the next octets of the stream. */
 static void give_back(struct state *state, const struct exs_receive *receive)
 {
     size_t index = index_of(receive);
@@ -397,7 +397,10 @@ static bool post_receive(struct state *state)
     return true;
 }
 
-/* Nothing else is to be done at the sender, at any time. */
+/*
+ * Pushes the sender without new posts, which may happen at any time. Returns true if it has asked
+ * the receiver.
+ */
 static bool ask(struct state *state)
 {
     uint32_t before = state->to_receiver.count;
@@ -458,7 +461,7 @@ static bool act(void *world, unsigned action)
     }
 }
 
-/* Everything has been posted and has arrived. */
+/* Checks the end: everything was posted and has arrived. */
 static void over(const void *world)
 {
     const struct state *state = world;
@@ -466,7 +469,7 @@ static void over(const void *world)
 
     REQUIRE(!state->withdraw && !state->in.withdrawing && !state->in.asked);
     if (!state->fin_sent) {
-        /* The program has not received enough. */
+        /* The program has not posted enough receives. */
         REQUIRE(state->in.count == 0 && unread == script->ring);
         return;
     }

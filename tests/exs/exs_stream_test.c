@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Streams of random sends and receives in both directions at once: every octet comes once and in
+ * Streams of random sends and receives in both directions at once. Every octet arrives once and in
  * order, and every call has one event.
  */
 #include "exs_kit.h"
@@ -11,9 +11,9 @@
 #include <string.h>
 
 #define OUTSTANDING 8
-#define MOST        ((size_t)200000) /* octets of one call */
+#define MOST        ((size_t)200000) /* most octets of one call */
 #ifdef __SANITIZE_THREAD__
-#define SHARE 16 /* of the octets of a row */
+#define SHARE 16 /* divides the octets of a row */
 #else
 #define SHARE 1
 #endif
@@ -21,7 +21,7 @@
 struct row {
     size_t ring;
     size_t largest;
-    bool waitall; /* of half the receives */
+    bool waitall; /* for half of the receives */
     bool registered;
     size_t total;
 };
@@ -41,7 +41,7 @@ static size_t total;
 
 static size_t random_size(unsigned *seed)
 {
-    /* Short ones and long ones. */
+    /* Some lengths are short, some are long. */
     unsigned kind = (unsigned)rand_r(seed) % 3;
     size_t most = kind == 0 ? 64 : kind == 1 ? row->largest / 10 + 1 : row->largest;
 

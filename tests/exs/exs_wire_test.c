@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The octets of messages and of private data: ulp/exs/README.md. */
+/* The octets of messages and of private data, as in ulp/exs/README.md. */
 #include "support/check.h"
 
 #include "wire/exs_flow.h"
@@ -35,7 +35,7 @@ static void advert_is_golden(void)
           back.chain == message.chain && back.count == message.count);
     CHECK(back.place.addr == message.place.addr && back.place.length == message.place.length &&
           back.place.stag == message.place.stag);
-    /* Each other length, each other flag, and octets that have to be 0. */
+    /* Every other length, every other flag, and octets that must be 0 are refused. */
     for (size_t length = 0; length < sizeof(octets); length++)
         CHECK(!exs_message_get(octets, length, &back));
     for (unsigned flag = 1; flag < 256; flag <<= 1) {
@@ -71,7 +71,7 @@ static void types_have_their_lengths(void)
         CHECK(exs_message_get(octets, sizeof(octets), &message) == (count == 8));
     }
     octets[23] = 8;
-    octets[16] = 0x80; /* a count beyond all memory */
+    octets[16] = 0x80; /* a count larger than any memory */
     CHECK(!exs_message_get(octets, sizeof(octets), &message));
 }
 
@@ -96,7 +96,7 @@ static void setup_is_golden(void)
     CHECK(exs_setup_get(octets, sizeof(octets), &back));
     CHECK(back.packets && back.send_credits == 0x0102 && back.recv_credits == 0x0304 &&
           back.ring.addr == setup.ring.addr && back.ring.stag == setup.ring.stag);
-    /* A device has cut zeros off, or filled up with them. */
+    /* A device has cut off zeros or added them. */
     CHECK(exs_setup_get(octets, sizeof(octets) - 1, &back) && back.ring.addr == setup.ring.addr);
     for (size_t i = 0; i < 6; i++) {
         octets[i] ^= 2;
@@ -114,10 +114,10 @@ static void flow_refuses_lies(void)
 
     exs_flow_start(&flow, 4, 2);
     CHECK(exs_flow_room(&flow) == 3);
-    CHECK(!exs_flow_hear(&flow, 5)); /* a receive for a message that has not been sent */
+    CHECK(!exs_flow_hear(&flow, 5)); /* a receive for a message that was not sent */
     (void)exs_flow_send(&flow);
     CHECK(exs_flow_hear(&flow, 5));
-    CHECK(!exs_flow_hear(&flow, 4)); /* one fewer than before */
+    CHECK(!exs_flow_hear(&flow, 4)); /* fewer than before */
     CHECK(!exs_flow_hear(&flow, 6));
 }
 

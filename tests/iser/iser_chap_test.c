@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* CHAP: both ways with each digest, and each way round it that is known. */
+/* CHAP: in both directions with each digest, and every known way around it. */
 #include "auth/iser_chap.h"
 #include "auth/iser_digest.h"
 #include "support/check.h"
@@ -84,7 +84,7 @@ static void check_binary(void)
 
 /* ---- Whole dialogues ------------------------------------------------------------------------ */
 
-/* Initiator and target talk until one of them has a verdict. True: both are content. */
+/* Lets initiator and target talk until one of them has a verdict. Returns true if both accept. */
 static bool talk(const struct itiser_secret *initiator_own,
                  const struct itiser_secret *initiator_asks, const struct itiser_secret *incoming,
                  const struct itiser_secret *outgoing)
@@ -140,7 +140,7 @@ static struct itiser_secret incoming, outgoing;
 static struct iser_chap chap;
 static struct iser_text answer;
 
-/* One text for the target: pairs that end with '|' each. */
+/* Sends one text to the target: pairs that end with '|' each. */
 static iser_chap_verdict_t say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 static iser_chap_verdict_t say(const char *format, ...)
@@ -174,7 +174,7 @@ static void begin(const char *algorithms)
     CHECK_EQ(ISER_CHAP_MORE, say("CHAP_A=%s|", algorithms));
 }
 
-/* The right answer to the challenge that the target has made, as 0x... */
+/* Returns the right answer to the target's challenge, as 0x... */
 static const char *proof(const struct itiser_secret *of)
 {
     static char value[80];
@@ -217,11 +217,11 @@ static void check_ways_round(void)
         CHECK_EQ(ISER_CHAP_MORE, say("AuthMethod=CHAP|"));
         CHECK_EQ(ISER_CHAP_FAILED, say("CHAP_A=%s|", refused[i]));
     }
-    memset(&chap, 0, sizeof(chap)); /* no proof at all */
+    memset(&chap, 0, sizeof(chap)); /* without any proof */
     CHECK_EQ(ISER_CHAP_FAILED, say("AuthMethod=None|"));
     memset(&chap, 0, sizeof(chap));
     CHECK_EQ(ISER_CHAP_FAILED, say("AuthMethod=CHAPS,KRB5|"));
-    begin("7"); /* the proof of nothing */
+    begin("7"); /* an empty proof */
     CHECK_EQ(ISER_CHAP_FAILED, say("CHAP_N=initiator|"));
     begin("7");
     CHECK_EQ(ISER_CHAP_FAILED, say("CHAP_R=%s|", proof(&incoming)));
@@ -250,13 +250,13 @@ static void check_ways_round(void)
     CHECK_EQ(ISER_CHAP_DONE,
              say("CHAP_N=initiator|CHAP_R=%s|CHAP_I=1|CHAP_C=0x%032d|", proof(&incoming), 0));
     CHECK(strcmp(answered("CHAP_N"), "target") == 0);
-    begin("7"); /* nobody is answered who has not proved */
+    begin("7"); /* the target answers only an initiator that has proved itself */
     CHECK_EQ(ISER_CHAP_FAILED,
              say("CHAP_N=initiator|CHAP_R=0x%064d|CHAP_I=1|CHAP_C=0x%032d|", 0, 0));
     CHECK_EQ(0, answer.length);
 }
 
-/* Two logins never get the same challenge. */
+/* No two logins get the same challenge. */
 static void check_fresh(void)
 {
     uint8_t before[ISER_CHALLENGE];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Octets of PDUs as they stand in RFC 7143 and RFC 7145. */
+/* Checks the octets of PDUs against RFC 7143 and RFC 7145. */
 #include "pdu/iser_pdu.h"
 #include "pdu/iser_text.h"
 #include "support/check.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reservations: who is kept from what, what others are told, what survives. */
+/* Reservations: which initiators are kept from what, what others are told, and what survives. */
 #include "iser_scsi_kit.h"
 #include "support/check.h"
 
@@ -23,7 +23,7 @@ enum {
 
 static struct scsi_bed bed;
 
-/* A PERSISTENT RESERVE OUT; its status. */
+/* Runs a PERSISTENT RESERVE OUT. Returns its status. */
 static int prout_flags(struct iser_scsi_nexus *nexus, int action, int type, uint8_t key,
                        uint8_t service_key, uint8_t flags)
 {
@@ -52,7 +52,7 @@ static uint32_t generation(void)
     return bed.data[3];
 }
 
-/* The number of registrations. */
+/* Returns the number of registrations. */
 static uint32_t keys(void)
 {
     bed.nexus = bed.one;
@@ -60,7 +60,7 @@ static uint32_t keys(void)
     return bed.data[7] / 8u;
 }
 
-/* The type of the reservation, 0: none; *key is its holder's. */
+/* Returns the type of the reservation, or 0 if there is none. *key is its holder's. */
 static int reservation(uint8_t *key)
 {
     bed.nexus = bed.one;
@@ -153,7 +153,7 @@ static void check_keys(void)
     CHECK_EQ(before + 1, generation());
     CHECK_EQ(ISER_GOOD, prout(bed.two, REGISTER, 0, 0, 2));
     CHECK_EQ(ISER_RESERVATION_CONFLICT, prout(bed.two, RESERVE, 1, 2, 0));
-    CHECK_EQ(ISER_GOOD, prout(bed.two, RELEASE, 1, 2, 0)); /* not its own: nothing happens */
+    CHECK_EQ(ISER_GOOD, prout(bed.two, RELEASE, 1, 2, 0)); /* not its own, so nothing happens */
     CHECK_EQ(1, reservation(&key));
     CHECK_EQ(ISER_CHECK_CONDITION, prout(bed.one, RELEASE, 3, 1, 0));
     CHECK_EQ(0x052604, scsi_sense(&bed));
@@ -162,7 +162,7 @@ static void check_keys(void)
     scsi_conflict(&bed, "1e 00 00 00 01", 0, 0);
     scsi_good(&bed, "1e 00 00 00 00", 0, 0);
     scsi_conflict(&bed, "16", 0, 0);
-    CHECK_EQ(ISER_GOOD, prout(bed.one, REGISTER, 0, 1, 0)); /* the holder goes, and what it held */
+    CHECK_EQ(ISER_GOOD, prout(bed.one, REGISTER, 0, 1, 0)); /* the holder and its reservation go */
     CHECK_EQ(0, reservation(&key));
     CHECK_EQ(ISER_GOOD, prout(bed.two, REGISTER, 0, 2, 0));
     bed.nexus = bed.one;
@@ -257,7 +257,7 @@ static void check_reserve6(void)
     scsi_good(&bed, "17", 0, 0); /* not its own */
     scsi_conflict(&bed, "00", 0, 0);
     scsi_good(&bed, "12 00 00 0024", 0, 36);
-    iser_scsi_nexus_free(three); /* a nexus loss */
+    iser_scsi_nexus_free(three); /* an I_T nexus loss */
     scsi_good(&bed, "16", 0, 0);
     CHECK(iser_scsi_lun_reset(bed.target, lun));
     check_told(bed.one, 0x062903);

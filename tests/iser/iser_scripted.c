@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * iser_scripted IT_ISER: it_iser against a target that is made from the layouts of RFC 7143
- * and RFC 7145 alone, and shares nothing with ours: one unit of octets that follow a rule. Plain,
- * converted, and what a target must not do.
+ * iser_scripted IT_ISER: runs it_iser against a target that was written from the layouts of RFC
+ * 7143 and RFC 7145 alone and shares no code with the library. Its unit has octets that follow a
+ * rule. The cases: plain, converted, and what a target must not do.
  */
 #include "support/check.h"
 #include "support/raw_peer.h"
@@ -20,9 +20,9 @@
 enum behaviour {
     PLAIN,
     CONVERTS,
-    FPDU_BEHIND_LOGIN, /* before the MPA Request: no Reply, so no connection */
+    FPDU_BEHIND_LOGIN, /* in front of the MPA Request: no Reply, so no connection */
     HELLO_UNASKED,     /* a HelloReply without a Hello */
-    INVALID_STAG,      /* reads what nobody has advertised */
+    INVALID_STAG,      /* reads memory that was not advertised */
     BEHAVIOURS
 };
 
@@ -32,7 +32,7 @@ static struct {
     bool rdma;
     uint32_t stat_sn, cmd_sn, sent, reads;
     unsigned char disk[SIZE];
-    /* The request: iSER header (if RDMA), header segment, data. */
+    /* The request: iSER header (with RDMA), header segment, data. */
     unsigned char iser[28], bhs[48], data[1 << 18];
     size_t length;
 } t;
@@ -71,7 +71,7 @@ static bool receive_send(void)
         do {
             if (raw_receive_fpdu(&t.raw, &segment) != RAW_OK)
                 return false;
-        } while (segment.tagged && segment.len == 0); /* ready to receive */
+        } while (segment.tagged && segment.len == 0); /* skips the ready-to-receive message */
         CHECK(!segment.tagged);
         if (segment.qn != 0)
             return false; /* a Terminate */
@@ -107,7 +107,7 @@ static void send_message(const struct raw_bytes *message, enum raw_op op, uint32
     (void)raw_send_ulpdu(&t.raw, &ulpdu);
 }
 
-/* An answer to the request; what tells a status takes a StatSN. */
+/* Answers the request. An answer with a status takes a StatSN. */
 static void answer(unsigned char bhs[48], const void *data, size_t length, bool status)
 {
     RAW_BYTES(out);
@@ -154,7 +154,7 @@ static void convert(void)
     }
     CHECK_EQ(RAW_OK, raw_receive_mpa(&t.raw, &request));
     CHECK(!request.reply && (request.flags & RAW_MPA_S));
-    /* Ready to receive by an RDMA Write without octets, if the initiator offers that. */
+    /* Becomes ready to receive with an RDMA Write without octets, if the initiator offers that. */
     raw_mpa2(&reply, true, RAW_MPA_C | RAW_MPA_S,
              (request.word & (RAW_ENH_A | RAW_ENH_C)) | 16u << 16 | 16u);
     (void)raw_send(&t.raw, &reply);
@@ -239,7 +239,7 @@ static void give(const void *data, size_t length)
     respond(0, NULL, 0);
 }
 
-/* Solicited data of a write: an RDMA Read, or R2Ts of 8192 octets. */
+/* Gets a write's solicited data: with an RDMA Read, or with R2Ts of 8192 octets. */
 static void take_by_rdma(unsigned char *to, uint32_t length)
 {
     static struct raw_segment segment;
@@ -343,7 +343,7 @@ static void log_out(void)
     answer(bhs, NULL, 0, true);
 }
 
-/* Until the initiator leaves. */
+/* Serves until the initiator disconnects. */
 static void serve(int listener)
 {
     memset(&t.raw, 0, sizeof(t.raw));

@@ -84,7 +84,7 @@ static void parse(const char *text, uint8_t cdb[ISER_CDB_SIZE])
 
 static void count_done(struct iser_scsi_command *command)
 {
-    command->done = NULL; /* a second call fails */
+    command->done = NULL; /* a second call crashes */
 }
 
 int scsi_run(struct scsi_bed *bed, const char *text, uint32_t out, uint32_t in)

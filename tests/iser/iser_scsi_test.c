@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Commands of disks: what is done, what is refused and how, residuals, sense. */
+/* Commands of disks: what they do, which are refused and how, residuals, sense. */
 #include "iser_scsi_kit.h"
 #include "support/check.h"
 
@@ -42,41 +42,41 @@ static void check_refusals(void)
         {0x052400, "2f 06 00000000 00 0001", 512, 0},              /* BYTCHK 3 */
         {0x052400, "25 00 00000000 0000 01", 0, 8},                /* PMI */
         {0x052100, "28 00 00003fff 00 0002", 0, 1024},             /* behind the end */
-        {0x052100, "28 00 00004001 00 0000", 0, 0},                /* 0 blocks behind the end */
-        {0x052100, "88 00 ffffffffffffffff 00000001", 0, 512},     /* and where sums wrap */
+        {0x052100, "28 00 00004001 00 0000", 0, 0},                /* 0 blocks beyond the end */
+        {0x052100, "88 00 ffffffffffffffff 00000001", 0, 512},     /* the sum wraps */
         {0x052100, "88 00 8000000000000000 00000001", 0, 512},     /*   */
         {0x052100, "8a 00 0000000000003fff ffffffff", 512, 0},     /*   */
         {0x052100, "34 00 00004000 00 0001", 0, 0},                /* PREFETCH */
         {0x052100, "35 00 00004000 00 0001", 0, 0},                /* SYNCHRONIZE CACHE */
         {0x052100, "9e 12 0000000000004000 00000018", 0, 24},      /* GET LBA STATUS */
         {0x052400, "88 00 0000000000000000 00002001", 0, 512},     /* more than 4 MiB */
-        {0x052400, "93 00 0000000000000000 00000000", 512, 0},     /* WRITE SAME of none */
+        {0x052400, "93 00 0000000000000000 00000000", 512, 0},     /* WRITE SAME of no blocks */
         {0x052400, "93 10 0000000000000000 00000001", 512, 0},     /* ANCHOR */
-        {0x050e03, "93 00 0000000000000000 00000001", 1024, 0},    /* not a block of data */
+        {0x050e03, "93 00 0000000000000000 00000001", 1024, 0},    /* not one block of data */
         {0x052400, "89 00 0000000000000000 00 00 00 01", 512, 0},  /* COMPARE AND WRITE */
-        {0x052400, "89 00 0000000000000000 00 00 00 01", 2048, 0}, /* too many data */
+        {0x052400, "89 00 0000000000000000 00 00 00 01", 2048, 0}, /* too much data */
         {0x050e03, "2a 00 00000000 00 0001", 200, 0},              /* half a block */
-        {0x050e03, "55 10 0000000000 0040", 8, 0},       /* parameters that are not there */
-        {0x051a00, "42 0000000000 00 0007", 7, 0},       /* UNMAP list without header */
-        {0x051a00, "5f 00 00 0000 00000017", 23, 0},     /* PERSISTENT RESERVE OUT */
-        {0x053900, "1a 00 ca 00 ff", 0, 255},            /* saved mode parameters */
-        {0x052400, "1a 00 05 00 ff", 0, 255},            /* no such mode page */
-        {0x052400, "15 00 00 00 04", 4, 0},              /* MODE SELECT without PF */
-        {0x052400, "12 01 b9 00ff", 0, 255},             /* no such VPD page */
-        {0x052400, "12 00 80 00ff", 0, 255},             /* a page without EVPD */
-        {0x052400, "a0 00 00 000000 0000000f", 0, 15},   /* REPORT LUNS, too small */
-        {0x052400, "a0 00 03 000000 00000100", 0, 256},  /* select report */
-        {0x052400, "1b 00 00 00 02", 0, 0},              /* LOEJ */
-        {0x052400, "4d 00 51 00 00 0000 00ff", 0, 255},  /* no such log page */
-        {0x052400, "a3 0c 01 9e 0010 00000100", 0, 256}, /* has service actions */
-        {0x052400, "a3 0c 02 28 0000 00000100", 0, 256}, /* has none */
+        {0x050e03, "55 10 0000000000 0040", 8, 0},                 /* parameters are missing */
+        {0x051a00, "42 0000000000 00 0007", 7, 0},                 /* UNMAP list without a header */
+        {0x051a00, "5f 00 00 0000 00000017", 23, 0},               /* PERSISTENT RESERVE OUT */
+        {0x053900, "1a 00 ca 00 ff", 0, 255},                      /* saved mode parameters */
+        {0x052400, "1a 00 05 00 ff", 0, 255},                      /* no such mode page */
+        {0x052400, "15 00 00 00 04", 4, 0},                        /* MODE SELECT without PF */
+        {0x052400, "12 01 b9 00ff", 0, 255},                       /* no such VPD page */
+        {0x052400, "12 00 80 00ff", 0, 255},                       /* a page without EVPD */
+        {0x052400, "a0 00 00 000000 0000000f", 0, 15},             /* REPORT LUNS, too small */
+        {0x052400, "a0 00 03 000000 00000100", 0, 256},            /* select report */
+        {0x052400, "1b 00 00 00 02", 0, 0},                        /* LOEJ */
+        {0x052400, "4d 00 51 00 00 0000 00ff", 0, 255},            /* no such log page */
+        {0x052400, "a3 0c 01 9e 0010 00000100", 0, 256},           /* has service actions */
+        {0x052400, "a3 0c 02 28 0000 00000100", 0, 256},           /* has none */
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
         scsi_bad(&bed, rows[i].sense, rows[i].cdb, rows[i].out, rows[i].in);
 }
 
-/* A LUN without a unit says so, and can be asked what there is. */
+/* A LUN without a unit reports that, and answers INQUIRY and REPORT LUNS. */
 static void check_absent(void)
 {
     bed.lun = 7;
@@ -150,7 +150,7 @@ static void check_opcodes(void)
     CHECK_EQ(4, scsi_good(&bed, "a3 0c 03 9e 0011 0000ffff", 0, 65535));
 }
 
-/* SWP and D_SENSE can be changed, by whole pages only; others hear of it. */
+/* SWP and D_SENSE can be changed, by whole pages only. Other initiators are told. */
 static void check_modes(void)
 {
     uint8_t page[4 + 12];
@@ -315,7 +315,7 @@ static void unmap(uint8_t lba, uint32_t blocks)
         bed.data[16 + i] = (uint8_t)(blocks >> (24 - 8 * i));
 }
 
-/* The status of the block: 0 mapped, 1 deallocated. */
+/* Returns the status of the block: 0 mapped, 1 deallocated. */
 static int status_of(uint8_t lba)
 {
     char cdb[] = "9e 12 0000000000000000 00000018";
@@ -354,7 +354,7 @@ static void check_thin(void)
     scsi_good(&bed, "93 08 0000000000000020 00000008", 512, 0);
     CHECK_EQ(1, status_of(0x20));
     fill('s', 512);
-    scsi_good(&bed, "93 08 0000000000000020 00000008", 512, 0); /* not zeros: written */
+    scsi_good(&bed, "93 08 0000000000000020 00000008", 512, 0); /* the data is not zero: written */
     check_block(0x27, 's');
     scsi_good(&bed, "41 00 00000020 00 0200", 512, 0);
     check_block(0x21f, 's');
@@ -451,9 +451,9 @@ static uint32_t random_below(uint32_t bound)
 }
 
 /*
- * CDBs of known commands with random rests, often small numbers; random data, too much and too
- * little of it. Nothing breaks (that the kit and sanitizers see), and the unit is as large as
- * before.
+ * Runs CDBs of known commands with random other octets, often small numbers, and with random data,
+ * too much or too little. Nothing may break that the kit and sanitizers can see, and the unit must
+ * keep its size.
  */
 static void check_anything(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What it_iser_target makes of its configuration, and what it refuses. */
+/* How it_iser_target reads its configuration, and what it refuses. */
 #include "program/iser_settings.h"
 #include "support/check.h"
 
@@ -103,7 +103,7 @@ static void check_refused(const char *text, mode_t mode, const char *why)
           !iser_settings_open_units(settings, error));
     if (!strstr(error, why))
         CHECK_FAIL("\"%s\" does not say \"%s\"", error, why);
-    CHECK(!strstr(error, "hidden")); /* a secret is in no message */
+    CHECK(!strstr(error, "hidden")); /* no message contains a secret */
     iser_settings_free(settings);
 }
 
@@ -150,7 +150,7 @@ static void check_mistakes(void)
     check_refused("[target iqn.2026-01.test:a]\nlun 0 = file /nowhere/file\n", 0600, "lun 0: ");
 }
 
-/* Without a portal: the port of iSCSI on all addresses. */
+/* Without a portal the target uses the iSCSI port on all addresses. */
 static void check_defaults(void)
 {
     struct iser_settings *settings = iser_settings_new();

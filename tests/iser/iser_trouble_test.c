@@ -22,7 +22,7 @@ static void check_alive(void)
     wire_logout(&wire);
 }
 
-/* Whatever comes until the connection ends, or is answered by a PDU with this opcode. */
+/* Receives until the connection ends or a PDU with this opcode answers. */
 static void await_end(struct wire *wire, unsigned opcode)
 {
     while (wire_receive(wire, &pdu))
@@ -38,7 +38,7 @@ struct lie {
     unsigned opcode, flags;
     unsigned at, octets; /* the field */
     uint32_t value;
-    unsigned length; /* of data that come with it */
+    unsigned length; /* length of the data that comes with it */
     unsigned answer; /* opcode; 0: the connection ends */
 };
 
@@ -79,7 +79,7 @@ static void tell_lie(const struct lie *lie, enum wire_way way)
         wire_send_as_is(&wire, bhs, octets, lie->length);
     else
         wire_send(&wire, bhs, octets, lie->length);
-    if (lie->answer == 0x20) { /* not answered at all: a ping is */
+    if (lie->answer == 0x20) { /* not answered itself, but a ping is */
         wire_begin(&wire, bhs, 0x40, 0x80);
         wire_send(&wire, bhs, NULL, 0);
     }
@@ -153,7 +153,7 @@ static const struct {
                     {"a transfer tag of nobody", 20, 0x5555, 4096},
                     {"another command's transfer tag", 20, 0, 4096}};
 
-/* Data that need not be asked for, and are not those of the command. */
+/* Unsolicited data that does not belong to the command. */
 static void wrong_unasked_data_by(enum wire_way way)
 {
     static const unsigned char test_unit_ready[16];
@@ -193,7 +193,7 @@ static void wrong_unasked_data(void)
 
 /* ---- STags ----------------------------------------------------------------------------------- */
 
-/* Commands whose data have to move by RDMA, and that do not say where: the connection ends. */
+/* Commands whose data must move by RDMA, but without an STag: the connection ends. */
 static void no_tags(void)
 {
     static const unsigned char codes[] = {0x28, 0x2a};
@@ -215,7 +215,7 @@ static void no_tags(void)
     }
 }
 
-/* One that is not the initiator's: it says so, and nothing else suffers. */
+/* The STag is not the initiator's: the initiator says so, and nothing else is affected. */
 static void wrong_tag(void)
 {
     static struct raw_segment segment;
@@ -239,7 +239,7 @@ static void wrong_tag(void)
     check_alive();
 }
 
-/* What comes behind a logout is not answered. */
+/* The target does not answer PDUs after a logout. */
 static void after_logout(void)
 {
     static const unsigned ways[] = {WIRE_PLAIN, WIRE_RDMA};
@@ -253,7 +253,7 @@ static void after_logout(void)
         wire_begin(&wire, command, 0x01, 0x80);
         wire_send(&wire, logout, NULL, 0);
         wire_send(&wire, command, NULL, 0);
-        if (wire_receive(&wire, &pdu)) /* it may be lost with the connection */
+        if (wire_receive(&wire, &pdu)) /* the answer may be lost with the connection */
             CHECK_EQ(0x26, pdu.bhs[0]);
         CHECK(!wire_receive(&wire, &pdu));
         wire_free(&wire);
@@ -313,7 +313,10 @@ static void bad_logins(void)
 
 #define SILENT 96
 
-/* The target keeps 16 from one address: older ones are dropped, an honest one gets through. */
+/*
+ * The target keeps 16 such connections from one address and drops the oldest ones. An honest
+ * initiator gets through.
+ */
 static void half_logins(void)
 {
     struct raw_peer silent[SILENT];
@@ -321,7 +324,7 @@ static void half_logins(void)
 
     for (unsigned i = 0; i < SILENT; i++) {
         raw_connect(&silent[i], bed.port);
-        if (i % 3 > 0) /* a part of something */
+        if (i % 3 > 0) /* a part of a frame */
             CHECK(raw_send_part(&silent[i], i % 3 > 1 ? "MPA ID Req" : "C\x87", 2));
         if (i % 16 == 15)
             check_alive();
@@ -336,7 +339,7 @@ static void half_logins(void)
         raw_close(&silent[i]);
 }
 
-/* Time is up for a login, however far it has come. */
+/* A login has a time limit, however far it has come. */
 static void slow_logins(void)
 {
     struct wire silent, begun, rdma;
@@ -368,7 +371,9 @@ static void reset_all(void)
         raw_close_with_reset(&gone[i].raw);
 }
 
-/* Sessions whose initiators are cut off: the first that the stopping target sends them tells it. */
+/*
+ * The initiators of these sessions are cut off. The stopping target notices when it sends to them.
+ */
 static void gone_at_the_stop(void)
 {
     for (size_t i = 0; i < 3; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Units of the library, and the threads that call those that block. */
+/* Units of the library, and the threads that make blocking calls on units. */
 #include "iser_scsi_kit.h"
 #include "support/check.h"
 
@@ -33,7 +33,7 @@ static struct itiser_unit *open_file(uint64_t size, bool direct, itiser_choice_t
     return unit;
 }
 
-/* All of it or nothing. */
+/* A call that must not block handles all octets or none. */
 static void check_at_once(struct itiser_unit *unit, uint8_t *data, uint8_t *back)
 {
     int error = unit->ops->read_now(unit->context, 8192, back, 65536);
@@ -85,20 +85,20 @@ static void check_files(void)
     uint8_t octet;
 
     CHECK_EQ(2048, unit->blocks);
-    CHECK_EQ(ITISER_UNIT_CACHE, unit->flags & ~ITISER_UNIT_BLOCKS); /* /tmp may be memory */
+    CHECK_EQ(ITISER_UNIT_CACHE, unit->flags & ~ITISER_UNIT_BLOCKS); /* /tmp may be in memory */
     check_contents(unit);
     itiser_unit_close(unit);
     unit = open_file(0, false, ITISER_NO);
     CHECK_EQ(2048, unit->blocks);
     CHECK(!unit->ops->unmap);
     CHECK_EQ(0, unit->ops->read(unit->context, 8192, &octet, 1));
-    CHECK_EQ(0x5a, octet); /* it is still there */
+    CHECK_EQ(0x5a, octet); /* the octet is still there */
     CHECK_EQ(0, truncate(path, 4096));
     CHECK_EQ(EIO, unit->ops->read(unit->context, 8192, &octet, 1));
     itiser_unit_close(unit);
 }
 
-/* tmpfs, among others, has no direct io. */
+/* Some file systems, such as tmpfs, have no direct I/O. */
 static void check_direct(void)
 {
     struct itiser_unit *unit;
@@ -155,7 +155,7 @@ static void check_configurations(void)
 static unsigned over;
 static atomic_uint alone, violations;
 
-/* An ORWRITE reads the block 0, then writes it; in between nobody else may write. */
+/* An ORWRITE reads block 0 and then writes it. No other command may write it in between. */
 static int slow_read(void *context, uint64_t offset, void *data, size_t length)
 {
     (void)context;
@@ -202,7 +202,10 @@ static void wait_for(struct iser_pool *pool, unsigned count)
 static const struct itiser_unit_ops slow_ops = {
     .read = slow_read, .write = slow_write, .flush = no_flush};
 
-/* In the loop, two of three times; however many wait in line, they do not call each other. */
+/*
+ * Succeeds in the loop in two of three calls. The depth of the stack shows that waiting commands do
+ * not call each other.
+ */
 static int write_now(void *context, uint64_t offset, const void *data, size_t length)
 {
     static uintptr_t lowest = UINTPTR_MAX, highest;
@@ -221,8 +224,8 @@ static const struct itiser_unit_ops at_once_ops = {
     .read = slow_read, .write = slow_write, .write_now = write_now, .flush = no_flush};
 
 /*
- * ORWRITEs, one of so many, among writes of another block, all at once on four threads and, if they
- * can, in the loop.
+ * Runs ORWRITEs, one in `one_of` commands, among writes of another block. All run at once on four
+ * threads and, if the unit allows it, in the loop.
  */
 static void check_pool(const struct itiser_unit_ops *ops, unsigned one_of)
 {
@@ -250,7 +253,7 @@ static void check_pool(const struct itiser_unit_ops *ops, unsigned one_of)
             .nexus = nexus, .expected_out = 512, .done = command_over, .cdb = {0x8b}};
         next->cdb[13] = 1;
         if (i % one_of > 0) {
-            next->cdb[0] = 0x8a; /* WRITE(16) of the block 1 */
+            next->cdb[0] = 0x8a; /* WRITE(16) of block 1 */
             next->cdb[9] = 1;
         }
         CHECK(iser_scsi_begin(next));

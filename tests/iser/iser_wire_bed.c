@@ -30,7 +30,7 @@ static void bed_woken(evutil_socket_t fd, short what, void *argument)
     itiser_stop(bed->target, stop_ms, bed_stopped, bed);
 }
 
-/* The thread that runs the base makes all calls. */
+/* The thread that runs the base makes all calls of the target. */
 static void *bed_run(void *argument)
 {
     struct wire_bed *bed = argument;

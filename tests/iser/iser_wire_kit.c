@@ -46,7 +46,7 @@ static void add_crc(struct raw_bytes *out, size_t from)
         raw_add_byte(out, crc >> 8 * i & 255);
 }
 
-/* Header, data and padding; digests if the stream has them. */
+/* Adds header, data and padding, and digests if the stream has them. */
 static void add_pdu(struct raw_bytes *out, const struct wire *wire, const unsigned char bhs[48],
                     const void *data, size_t length)
 {
@@ -131,7 +131,10 @@ void wire_send_tagged(struct wire *wire, unsigned char bhs[48], const void *data
 
 /* ---- receiving ------------------------------------------------------------------------------- */
 
-/* Silence is not the end of a connection. */
+/*
+ * Returns true if something was received, and false at the end of the connection. Silence fails the
+ * test.
+ */
 static bool is_there(enum raw_result result)
 {
     CHECK(result != RAW_TIMEOUT);
@@ -211,7 +214,7 @@ void wire_answer_read(struct wire *wire, const struct raw_segment *segment)
     } while (left > 0);
 }
 
-/* One Send as a whole, what comes before it is served. */
+/* Receives one whole Send. Serves everything before it. */
 static bool receive_send(struct wire *wire, unsigned char *message, size_t room, size_t *length,
                          struct wire_pdu *pdu)
 {
@@ -268,7 +271,7 @@ bool wire_receive(struct wire *wire, struct wire_pdu *pdu)
     if (!(wire->rdma ? receive_rdma(wire, pdu) : receive_plain(wire, pdu)))
         return false;
     opcode = pdu->bhs[0];
-    /* StatSN: R2T and pings do not take one, Data-In only with a status. */
+    /* StatSN: R2T and pings do not take one. Data-In takes one only with a status. */
     if (opcode != 0x31 && !(opcode == 0x20 && wire_get(pdu->bhs + 16, 4) == 0xffffffff) &&
         !(opcode == 0x25 && !(pdu->bhs[1] & 1)))
         wire->exp_stat_sn = wire_get(pdu->bhs + 24, 4) + 1;
@@ -304,7 +307,7 @@ void wire_free(struct wire *wire)
     free(wire->memory);
 }
 
-/* As siw sends it for ib_iser. Remote invalidation: bit 0x40 of octet 0 is clear. */
+/* Sends the Request as siw does for ib_iser. Remote invalidation: bit 0x40 of octet 0 is clear. */
 static void send_request(struct wire *wire)
 {
     RAW_BYTES(out);
@@ -441,7 +444,7 @@ void wire_login(struct wire *wire, const struct wire_bed *bed, enum wire_way way
     CHECK_EQ(0x87, pdu.bhs[1]);
     CHECK(memcmp(pdu.bhs + 8, bhs + 8, 6) == 0);
     CHECK(wire_get(pdu.bhs + 14, 2) != 0);
-    CHECK_EQ(4, wire_get(pdu.bhs + 24, 4)); /* the first StatSN is the one that was expected */
+    CHECK_EQ(4, wire_get(pdu.bhs + 24, 4)); /* the first StatSN is the expected one */
     CHECK_EQ(5, wire_get(pdu.bhs + 28, 4)); /* a login takes no CmdSN */
     take_answers(wire, &pdu);
     wire->digests = way == WIRE_DIGESTS;
@@ -501,7 +504,7 @@ unsigned wire_read(struct wire *wire, uint32_t lba, uint32_t length, uint32_t ex
     }
 }
 
-/* Data-Out PDUs from..to, with this target transfer tag. */
+/* Sends Data-Out PDUs for octets from..to with this target transfer tag. */
 static void send_data(struct wire *wire, const unsigned char *command, uint32_t ttt, uint32_t from,
                       uint32_t to)
 {

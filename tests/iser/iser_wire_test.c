@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The target against a scripted initiator, by every way in. */
+/* The target against a scripted initiator, through every way in. */
 #include "iser_wire_kit.h"
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ static const char *const ways[WIRE_WAYS] = {
     "plain",           "digests", "RDMA", "RDMA, invalidation", "converted", "converted, Hello",
     "converted, early"};
 
-/* A new unit tells that it is new. */
+/* Takes the unit attention that a new unit reports. */
 static void take_attention(struct wire *wire)
 {
     static const unsigned char test_unit_ready[16];
@@ -96,7 +96,7 @@ static void data(void)
     check_context(NULL);
 }
 
-/* Where the solicited octets are, by configuration and by the initiator's key. */
+/* Where write_base points, by configuration and by the initiator's key. */
 static void write_bases(void)
 {
     static const struct {
@@ -162,7 +162,7 @@ static unsigned manage(struct wire *wire, unsigned function, unsigned lun, uint3
     return pdu.bhs[2];
 }
 
-/* The octets of a command are more or fewer than the initiator expects. */
+/* The command has more or fewer octets than the initiator expects. */
 static void residuals(struct wire *wire)
 {
     CHECK_EQ(0, wire_read(wire, 0, 1024, 4096, &pdu));
@@ -191,7 +191,7 @@ static void text(struct wire *wire)
     CHECK(strcmp((const char *)pdu.data + sizeof("TargetName=" WIRE_TARGET), address) == 0);
 }
 
-/* Outside of the window nothing is answered. */
+/* Commands outside the window are not answered. */
 static void outside_of_the_window(struct wire *wire)
 {
     uint32_t in_order = wire->cmd_sn;
@@ -245,7 +245,7 @@ static void begin_write(struct wire *wire, unsigned char bhs[48])
     wire_send_tagged(wire, bhs, NULL, 0, false, true, WIRE_BASE);
 }
 
-/* Plain: its R2T is not served any more, and late data are nobody's. */
+/* Plain: the aborted task's R2T is no longer served, and late data is ignored. */
 static void abort_plain(void)
 {
     unsigned char bhs[48], data[48] = {0x05, 0x80};
@@ -264,7 +264,7 @@ static void abort_plain(void)
     wire_logout(&wire);
 }
 
-/* RDMA: the answer comes when the RDMA Read that was under way is over. */
+/* RDMA: the answer comes after the RDMA Read in progress has ended. */
 static void abort_rdma(void)
 {
     static struct raw_segment segment;
@@ -279,7 +279,7 @@ static void abort_rdma(void)
     wire_begin(&wire, tmf, 0x42, 0x81);
     memcpy(tmf + 20, bhs + 16, 4);
     wire_send(&wire, tmf, NULL, 0);
-    ping(&wire); /* the answer to the abortion waits */
+    ping(&wire); /* the answer to the abort waits */
     wire_answer_read(&wire, &segment);
     wire_expect(&wire, &pdu, 0x22);
     CHECK_EQ(0, pdu.bhs[2]);
@@ -288,7 +288,7 @@ static void abort_rdma(void)
 
 /* ---- an initiator that says nothing ---------------------------------------------------------- */
 
-/* Pinged, answering, pinged again. False: it has been given up before it could answer. */
+/* Answers two pings. Returns false if the target has given up before. */
 static bool answers_pings(struct wire *wire)
 {
     for (unsigned i = 0; i < 2; i++) {
@@ -308,7 +308,7 @@ static bool answers_pings(struct wire *wire)
     return true;
 }
 
-/* A pause that is too short for this machine is doubled. */
+/* If a pause is too short for this machine, it is doubled. */
 static void silence_by(enum wire_way way)
 {
     bool answered = false;
@@ -323,7 +323,7 @@ static void silence_by(enum wire_way way)
         wire_open(&bed);
         WIRE_LOGIN(&wire, &bed, way, "InitialR2T=Yes");
         answered = answers_pings(&wire);
-        while (wire_receive(&wire, &pdu)) /* one more ping, and then the end */
+        while (wire_receive(&wire, &pdu)) /* one more ping, then the end */
             CHECK_EQ(0x20, pdu.bhs[0]);
         wire_free(&wire);
     }
@@ -338,7 +338,7 @@ static void silence(void)
 
 /* ---- a login in two parts -------------------------------------------------------------------- */
 
-/* Both are on their way at once: the second finds a receive while the first one is answered. */
+/* Both requests are sent at once: the second finds a receive while the first is answered. */
 static void two_requests(void)
 {
     static const char first[] = "InitiatorName=iqn.2026-11.example:parts\0TargetName=";
@@ -381,7 +381,7 @@ static void login_small(struct wire *wire)
 }
 
 /*
- * As many commands as may be open, each with all that it may send unasked: there is a receive for
+ * Sends as many commands as may be open, each with all its unsolicited data. There is a receive for
  * each of their PDUs.
  */
 static void many_small(void)
@@ -407,7 +407,7 @@ static void many_small(void)
 
 /* ---- all commands at once -------------------------------------------------------------------- */
 
-/* As many as may be open: when all are answered as many may come again. */
+/* Fills the window. When all commands are answered, as many may follow. */
 static void whole_window_by(enum wire_way way)
 {
     struct wire wire;
@@ -442,7 +442,7 @@ static void whole_window(void)
 
 /* ---- sessions -------------------------------------------------------------------------------- */
 
-/* The same initiator port again: the older session ends. Another port: both live. */
+/* With the same initiator port the older session ends. With another port both live. */
 static void reinstatement(void)
 {
     struct wire first, again, other;
@@ -458,7 +458,7 @@ static void reinstatement(void)
     wire_logout(&again);
 }
 
-/* A session is asked to leave. When it does the target need not wait any longer. */
+/* A session is asked to log out. When it does, the target stops waiting. */
 static void stopping(void)
 {
     struct wire wire;
@@ -471,7 +471,7 @@ static void stopping(void)
     wire_logout(&wire);
 }
 
-/* It is cut when it does not. */
+/* A session that does not log out is cut. */
 static void stopping_a_deaf_one(void)
 {
     struct wire wire;
