@@ -56,6 +56,7 @@ static void usage(FILE *stream)
         "  --size OCTETS     of a message, or of the file (64)\n"
         "  --seconds TIME    of a run (1)\n"
         "  --depth NUMBER    calls under way (8)\n"
+        "  --ring OCTETS     of the hidden buffer of a receiver (as by default)\n"
         "  --late US         pause before each receive (0)\n"
         "  --number NUMBER   connections (1000)\n"
         "  --same            all calls under way use the same memory, as those of it_perf do\n"
@@ -114,15 +115,12 @@ static int run(const struct row *row, const struct perf *perf)
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {{"size", required_argument, NULL, 's'},
-                                            {"seconds", required_argument, NULL, 't'},
-                                            {"depth", required_argument, NULL, 'd'},
-                                            {"late", required_argument, NULL, 'l'},
-                                            {"number", required_argument, NULL, 'n'},
-                                            {"sleep", no_argument, NULL, 'w'},
-                                            {"same", no_argument, NULL, 'm'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"size", required_argument, NULL, 's'},  {"seconds", required_argument, NULL, 't'},
+        {"depth", required_argument, NULL, 'd'}, {"late", required_argument, NULL, 'l'},
+        {"ring", required_argument, NULL, 'r'},  {"number", required_argument, NULL, 'n'},
+        {"sleep", no_argument, NULL, 'w'},       {"same", no_argument, NULL, 'm'},
+        {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0}};
     struct perf perf = {.size = 64, .seconds = 1, .depth = 8, .number = 1000};
     const struct row *row = NULL;
     int option;
@@ -137,6 +135,9 @@ int main(int argc, char **argv)
             break;
         case 'd':
             perf.depth = atoi(optarg);
+            break;
+        case 'r':
+            perf.ring = atoi(optarg);
             break;
         case 'l':
             perf.late_us = atoi(optarg);
@@ -160,7 +161,8 @@ int main(int argc, char **argv)
     if (optind + 1 == argc && !(row = find_row(exs_rows, argv[optind])))
         row = find_row(tcp_rows, argv[optind]);
     if (!row || perf.size < 1 || perf.size > (size_t)1 << 40 || perf.seconds <= 0 ||
-        perf.depth < 1 || perf.depth > 1024 || perf.late_us < 0 || perf.number < 1) {
+        perf.depth < 1 || perf.depth > 1024 || perf.late_us < 0 || perf.ring < 0 ||
+        perf.number < 1) {
         usage(stderr);
         return 2;
     }

@@ -15,6 +15,7 @@ struct perf {
     int depth;      /* calls under way */
     bool sleeps;    /* waits do not poll all the time */
     bool same;      /* all calls under way use the same memory, as those of it_perf do */
+    int ring;       /* octets of the receiver's hidden buffer; 0: as by default */
     int late_us;    /* pause of the receiver before each receive */
     int number;     /* of connections */
 };

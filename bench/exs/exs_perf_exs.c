@@ -42,6 +42,8 @@ static int open_socket(const struct perf *perf, int type)
     need(fd >= 0, "exs_socket");
     if (!perf->sleeps)
         need(exs_fcntl(fd, EXS_F_SETFD, EXS_FD_BUSYPOLL) >= 0, "exs_fcntl");
+    if (perf->ring > 0)
+        need(exs_fcntl(fd, EXS_F_SETSTREAMBUFSIZE, perf->ring) >= 0, "exs_fcntl");
     if (perf->depth > 32)
         need(exs_fcntl(fd, EXS_F_SETFLOWCONTROLCREDITS, perf->depth) >= 0, "exs_fcntl");
     return fd;

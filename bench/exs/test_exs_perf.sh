@@ -27,6 +27,7 @@ row packets msg/s --depth 32
 row packets msg/s --depth 100
 row file B/s --size 8388608
 row many 'of fair' --number 20 --size 4096
+row late B/s --size 65536 --ring 131072
 row tcp-stream B/s --size 65536
 row tcp-copy B/s --size 65536
 row tcp-rate msg/s
