@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A peer and a device that do anything. The first octet chooses the role; then come steps: an octet
- * that says what happens, and for octets of the stream their number and themselves. What comes of
- * it may not depend on the cuts; no octet behind a frame may be taken, and there is one end.
+ * A peer and a device that do anything. The first octet chooses the role. Then come steps: an octet
+ * that says what happens and, for octets of the stream, their number and the octets. The result may
+ * not depend on the cuts, no octet behind a frame may be taken, and there is one end.
  */
 #include "tdi/agree/agree.h"
 
@@ -24,7 +24,7 @@ struct run {
     size_t out_length;
     size_t piece;
     bool finished;
-    bool blocked; /* what it says does not leave */
+    bool blocked; /* its frames do not leave */
 };
 
 static const struct agree_terms own = {
@@ -58,7 +58,7 @@ static void settle(struct run *run)
     require(run->finished == (run->agree.state == AGREE_OVER));
 }
 
-/* Shows what there is, more and more of it, on the heap. */
+/* Feeds more and more of the octets, from the heap. */
 static void show(struct run *run, const uint8_t *octets, size_t length)
 {
     size_t taken = 0;
@@ -104,7 +104,7 @@ static size_t arrive(struct run *run, const uint8_t *data, size_t size)
     return 1 + count;
 }
 
-/* The right key, as far as the input lets it be. */
+/* Writes the right key as far as the input allows. */
 static size_t key(const uint8_t *data, size_t size, uint8_t octets[AGREE_KEY_FRAME])
 {
     (void)agree_frame_encode_key(own.token, octets);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An initiator that sends any PDUs to a session with a memory unit. The first octet: whether data
- * move by RDMA, and whether it begins with a login of ours. Then PDUs: two octets of length, one
- * that says which fields are made right (else nothing would come through), and the octets.
+ * An initiator sends any PDUs to a session with a memory unit. The first octet says whether data
+ * moves by RDMA and whether a valid login comes first. Then come PDUs: two octets of length, one
+ * octet that says which fields are corrected (otherwise nothing would be accepted), and the octets.
  */
 #include "session/iser_session.h"
 
@@ -15,7 +15,7 @@ enum {
     LOGGED_IN = 1,
     BY_RDMA = 2,
     RIGHT_NUMBER = 1, /* CmdSN */
-    RIGHT_TASK = 2,   /* of the last command */
+    RIGHT_TASK = 2,   /* that of the last command */
     RIGHT_LENGTH = 4
 };
 
@@ -171,7 +171,7 @@ static void make_right(const struct fake *fake, uint8_t *octets, size_t length, 
 static size_t give_next(struct fake *fake, const uint8_t *data, size_t size)
 {
     size_t length = size < 3 ? 0 : iser_get16(data);
-    uint8_t *copy; /* on the heap, exactly as long */
+    uint8_t *copy; /* on the heap, with exactly this length */
 
     if (length < ISER_BHS || length > size - 3)
         return size;
@@ -206,6 +206,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         iser_session_end(fake.session, "enough");
     (void)event_base_loop(base, EVLOOP_NONBLOCK);
     if (service.sessions)
-        abort(); /* nothing blocks here: all is over */
+        abort(); /* nothing blocks here, so all has ended */
     return 0;
 }

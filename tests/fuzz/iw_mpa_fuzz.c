@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A startup frame into both roles. The first four octets are the configuration. The verdict may not
- * depend on the cuts; what a responder answers must be a frame that an initiator understands.
+ * Feeds a startup frame to both roles. The first four octets are the configuration. The verdict may
+ * not depend on the cuts. A responder's answer must be a frame that an initiator accepts.
  */
 #include "tdi/iwarp/iw_mpa.h"
 
@@ -41,7 +41,7 @@ static size_t feed(struct iw_mpa *mpa, const uint8_t *data, size_t length, size_
 
 static void check_reply(struct iw_mpa *responder)
 {
-    /* The frame is exactly as long as it may be, on the heap. */
+    /* The frame has exactly its maximum length, on the heap. */
     uint8_t *frame = malloc(IW_MPA_FRAME_MAX);
     uint8_t private_data[IW_MPA_PRIVATE_MAX] = {0};
     const struct iw_mpa_config config = {.revision = responder->peer_revision,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A stream of FPDUs into the receiver. First octet: 1 CRC on, 2 CRCs are left as they come (else
- * each is put right, so that what is behind it is reached), 4 a Read is outstanding, the rest is
- * the seed of the cuts. However the stream is cut, what is reported must be the same.
+ * Feeds a stream of FPDUs to the receiver. First octet: 1: CRC on; 2: CRCs stay as they are
+ * (otherwise each is corrected, so that later octets are reached); 4: a Read is open; the rest is
+ * the seed of the cuts. Whatever the cuts, the same must be reported.
  */
 #include "tdi/iwarp/iw_crc.h"
 #include "tdi/iwarp/iw_rx.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A Terminate header. What was decoded in the order of the RFC comes back when it is encoded. The
- * same octets also serve as the header of a segment at fault.
+ * A Terminate header. One that was decoded in the RFC's order of bits is the same after encoding.
+ * The same octets also serve as the header of a faulty segment.
  */
 #include "tdi/iwarp/iw_wire.h"
 
@@ -16,7 +16,7 @@ static void require(bool condition)
         abort();
 }
 
-/* Through an FPDU and back. */
+/* Encodes the header in an FPDU and decodes it again. */
 static void check_round_trip(const struct iw_terminate *terminate)
 {
     uint8_t *fpdu = malloc(IW_TERMINATE_FPDU_MAX);
@@ -34,7 +34,7 @@ static void check_round_trip(const struct iw_terminate *terminate)
     require(segment.opcode == IW_OP_TERMINATE && segment.length <= IW_TERMINATE_MAX);
     require(iw_decode_terminate(fpdu + IW_LENGTH_FIELD + header, segment.length, true, &again) ==
             IW_OK);
-    /* Without flags an unknown code may be known in the other order of the nibbles. */
+    /* Without flags an unknown code may be a known one in the other order of nibbles. */
     if (!again.little_endian_nibbles)
         require(memcmp(&again, terminate, sizeof(again)) == 0);
     free(fpdu);

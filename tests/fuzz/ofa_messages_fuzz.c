@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What strangers may send to programs of verbs: datagrams, their global route header, requests for
- * numbers, and the private data of connections by hand. The first octet chooses. What is taken for
- * good says the same after it was written anew, and no octet behind the message is read.
+ * Messages that strangers may send to verbs programs: datagrams, their global route header,
+ * requests for numbers, and the private data of connections by hand. The first octet chooses the
+ * kind. An accepted message has the same content after encoding, and no octet behind it is read.
  */
 #include "cm/ofa_sidr.h"
 #include "datagram/ofa_wire.h"
@@ -42,7 +42,7 @@ static void try_route(const uint8_t *data, size_t size)
     if (size < OFA_GRH_BYTES || !ofa_grh_decode(data, &route))
         return;
     ofa_grh_encode(&route, size - OFA_GRH_BYTES, bytes);
-    /* A header of IPv6 with a mapped address becomes one of IPv4. */
+    /* An IPv6 header with a mapped address becomes an IPv4 header. */
     require(ofa_grh_decode(bytes, &again));
     require(again.traffic_class == route.traffic_class);
     require(memcmp(&again.from, &route.from, sizeof(again.from)) == 0);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* main() of a fuzz target without libFuzzer: runs every file named, or of every folder named. */
+/*
+ * main() of a fuzz target without libFuzzer: runs every named file and all files of every named
+ * folder.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -15,7 +18,7 @@ static int run_file(const char *path, const struct stat *info)
 {
     FILE *file = fopen(path, "rb");
     size_t size = (size_t)info->st_size;
-    /* Exactly as long as the input: a read past its end is AddressSanitizer's to find. */
+    /* Has exactly the length of the input, so that AddressSanitizer finds a read past its end. */
     uint8_t *data = malloc(size ? size : 1);
     int failed = !file || !data || fread(data, 1, size, file) != size;
 

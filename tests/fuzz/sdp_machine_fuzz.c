@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Messages of a peer to a machine of SDP. Input: an octet of steps (1: we are the active side; 2: a
- * size of receives that may grow), then messages, each behind its length (2 octets). Between them
- * the machine does what is legal, so that its states are reached. Nothing it is told may make it
- * advance beyond what it offered.
+ * Messages of a peer to an SDP machine. Input: an octet of flags (1: this is the active side; 2:
+ * the size of receives may grow), then messages, each after its length (2 octets). Between them the
+ * machine does everything legal, so that all its states are reached. No message may make it advance
+ * beyond what it has offered.
  */
 #include "machine/sdp_machine.h"
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The same calls plainly and with the library in front, whose connections are a double's. Where a sanitizer's
-# own library stands in front of libc, no other one can.
+# Makes the same calls without and with the library in front. Its connections are replaced. Where a
+# sanitizer's library is in front of libc, no other one can be.
 if(ITAPI_SANITIZE STREQUAL "none")
     itapi_sdp_library(sdp_double "${PROJECT_SOURCE_DIR}/ulp/sdp/face/sdp_face.c"
         double/sdp_double_agree.c double/sdp_double_connection.c)

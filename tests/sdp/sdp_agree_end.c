@@ -124,7 +124,7 @@ static int client(char **argv)
     return 0;
 }
 
-/* Says yes to everything; or nothing. */
+/* Answers yes to everything, or nothing. */
 static void mapper(char **argv)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(SDP_MAPPER_PORT)};

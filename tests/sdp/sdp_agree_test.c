@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Agreement on one host, with ends of ours, strangers and liars: ulp/sdp/agree/README.md. Whatever
- * happens, a stranger receives the octets of the program and no other ones.
+ * Agreement on one host, with this library's ends, strangers and liars: ulp/sdp/agree/README.md.
+ * Whatever happens, a stranger receives the program's octets and no others.
  */
 #include "support/check.h"
 
@@ -83,7 +83,7 @@ static void pair_close(struct pair *pair)
     (void)close(pair->listener);
 }
 
-/* As a program that blocks does. */
+/* Decides as a blocking call of a program does. */
 static enum sdp_agree_verdict decide(struct sdp_agreement *agreement, enum sdp_agree_call call)
 {
     enum sdp_agree_verdict verdict;
@@ -98,7 +98,7 @@ static enum sdp_agree_verdict decide(struct sdp_agreement *agreement, enum sdp_a
     return verdict;
 }
 
-/* These octets and no other ones come, and the stream ends if the other end has been closed. */
+/* Expects these octets and no others, and the end of the stream if the other end was closed. */
 static void expect_octets(int fd, const char *text)
 {
     char found[256] = "";
@@ -152,7 +152,7 @@ static void both_agree(enum sdp_agree_call client, enum sdp_agree_call server)
     pair_close(&pair);
 }
 
-/* The server's program has polled once and does something else: its thread of ours answers. */
+/* The server's program has polled once and does something else: the library's thread answers. */
 static void server_is_busy(void)
 {
     struct pair pair = pair_open(OURS);
@@ -167,7 +167,7 @@ static void server_is_busy(void)
     pair_close(&pair);
 }
 
-/* One thread is both, and the server never calls: the client goes on as TCP. */
+/* One thread is both ends, and the server's end never makes a call: the client continues as TCP. */
 static void one_thread(void)
 {
     struct pair pair = pair_open(OURS);
@@ -216,11 +216,11 @@ static void stranger_server(void)
 
 /* ---- Liars ---------------------------------------------------------------------------------- */
 
-/* What a liar answers to each question. */
+/* The liar's answer to each question. */
 enum lie {
     NOTHING,
-    BARE_YES,       /* of the same user, without the socket */
-    OWN_SOCKET,     /* with a socket of its own */
+    BARE_YES,       /* from the same user, without the socket */
+    OWN_SOCKET,     /* with a socket of the liar's own */
     CLIENTS_SOCKET, /* with the wrong end */
     OTHER_NONCE,
     OTHER_TUPLE,
@@ -230,7 +230,7 @@ enum lie {
 
 struct liar {
     pthread_t thread;
-    int fd[2]; /* bound as somebody who listens, and as the holder */
+    int fd[2]; /* bound like a listener's, and like the holder's */
     enum lie lie;
     const struct pair *pair;
     atomic_bool leave;
@@ -299,7 +299,7 @@ static void *lie(void *argument)
     return NULL;
 }
 
-/* A stranger's server, in front of which somebody says yes to everything. */
+/* Somebody in front of a stranger's server answers yes to everything. */
 static void liar_is_not_believed(enum lie kind)
 {
     struct pair pair = {.client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
@@ -375,7 +375,7 @@ static void hand_close(struct hand *hand)
     pair_close(&hand->pair);
 }
 
-/* The answer is lost, or late: the client has gone on. */
+/* The answer is lost or late: the client has continued. */
 static void promise_is_not_taken(void)
 {
     struct hand hand = hand_ask();
@@ -386,7 +386,7 @@ static void promise_is_not_taken(void)
     hand_close(&hand);
 }
 
-/* The beginning is late: the server has spoken, and takes it out of what its program reads. */
+/* The preface is late: the server has sent, and removes the preface from what its program reads. */
 static void beginning_is_late(void)
 {
     struct hand hand = hand_ask();
@@ -401,7 +401,7 @@ static void beginning_is_late(void)
     hand_close(&hand);
 }
 
-/* The server's program closes, or hands the socket on, while the client begins. */
+/* The server's program closes the socket, or passes it on, while the client begins. */
 static void beginning_meets_the_end(void)
 {
     struct hand hand = hand_ask();
@@ -412,7 +412,7 @@ static void beginning_meets_the_end(void)
     hand_close(&hand);
 }
 
-/* Asked again: the same answer. Somebody else asks, too: both are known. */
+/* The same question gets the same answer. A question of another client is known, too. */
 static void questions_are_repeated(void)
 {
     struct hand hand = hand_ask();
@@ -462,7 +462,7 @@ static void expect_exit(pid_t child)
 }
 
 #ifndef __SANITIZE_THREAD__
-/* A server that forks for each connection: the child converts once the parent has closed. */
+/* A server that forks for each connection: the child converts after the parent has closed. */
 static void child_serves(void)
 {
     struct pair pair = pair_open(OURS);
@@ -477,7 +477,7 @@ static void child_serves(void)
         CHECK_EQ(1, write(ready[1], "x", 1));
         _exit(decide(pair.accepted, SDP_READS) == SDP_CONVERT ? 0 : 1);
     }
-    CHECK_EQ(1, read(ready[0], &octet, 1)); /* the client is this process's alone */
+    CHECK_EQ(1, read(ready[0], &octet, 1)); /* only this process has the client's socket */
     sdp_agree_free(pair.accepted);
     pair.accepted = NULL;
     CHECK_EQ(SDP_CONVERT, decide(pair.asking, SDP_WRITES));
@@ -488,7 +488,7 @@ static void child_serves(void)
 }
 #endif
 
-/* Two processes have it: nobody promises, and nobody begins. */
+/* Two processes have the socket, so neither end promises or begins. */
 static void two_have_it(void)
 {
     struct pair pair = pair_open(OURS);
@@ -506,7 +506,7 @@ static void two_have_it(void)
     pair_close(&pair);
 }
 
-/* Promised, and then forked: the beginning is refused, and the answer says so. */
+/* The server has promised and then forked: it refuses the preface and says so in the answer. */
 static void beginning_meets_a_fork(void)
 {
     struct hand hand = hand_ask();
@@ -514,7 +514,7 @@ static void beginning_meets_a_fork(void)
     pid_t child = fork_as_told();
 
     if (child == 0)
-        _exit(0); /* as if killed: it never says that it has left */
+        _exit(0); /* as if killed: it does not say that it has left */
     expect_exit(child);
     hand_begin(&hand);
     CHECK_EQ(SDP_TCP, decide(hand.pair.accepted, SDP_READS));
@@ -536,7 +536,7 @@ static void be_patient(uint32_t patience_ms)
 int main(void)
 {
     (void)signal(SIGPIPE, SIG_IGN);
-    be_patient(30000); /* in vain only if something is wrong */
+    be_patient(30000); /* long enough unless something is wrong */
     both_agree(SDP_WRITES, SDP_READS);
     both_agree(SDP_POLLS, SDP_POLLS);
     both_agree(SDP_READS, SDP_READS);
@@ -546,10 +546,10 @@ int main(void)
     stranger_server();
     promise_is_not_taken();
     questions_are_repeated();
-#ifndef __SANITIZE_THREAD__ /* which allows no threads behind a fork */
+#ifndef __SANITIZE_THREAD__ /* ThreadSanitizer allows no threads after a fork */
     child_serves();
 #endif
-    be_patient(50); /* always in vain */
+    be_patient(50); /* never long enough */
     one_thread();
     for (enum lie kind = NOTHING; kind < LIES; kind++)
         liar_is_not_believed(kind);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How connections end, and what calls say then: as TCP has it. */
+/* How connections end, and what calls return then: the same as on TCP. */
 #include "sdp_kit.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ static void half_close(unsigned side)
     CHECK_EQ(0, sdp_kit_receive(second, octets, 5, MSG_DONTWAIT));
     CHECK((sdp_events(second) & (POLLIN | POLLRDHUP | POLLOUT | POLLHUP)) ==
           (POLLIN | POLLRDHUP | POLLOUT));
-    /* The other direction lives on. */
+    /* The other direction still works. */
     sdp_kit_check_stream(first, 0, 0, 1);
     CHECK_EQ(5, sdp_kit_send(second, "world", 5, 0));
     CHECK_EQ(5, sdp_kit_receive(first, octets, 64, 0));
@@ -44,7 +44,7 @@ static void half_close(unsigned side)
     CHECK(sdp_close(first, NULL) == 0 && sdp_close(second, NULL) == 0);
 }
 
-/* More than fits anywhere is read after the close. */
+/* More than fits into the buffers is read after the close. */
 static void what_was_sent_arrives(void)
 {
     sdp_kit_pair(pair, NULL);
@@ -80,7 +80,7 @@ static void close_linger_0(struct sdp_connection *connection)
     CHECK(sdp_close(connection, &linger) == 0);
 }
 
-/* It was closed with nothing unread; the data come afterwards. */
+/* The socket was closed with nothing unread. Data arrives afterwards. */
 static void data_for_nobody(void)
 {
     sdp_kit_pair(pair, NULL);
@@ -148,7 +148,7 @@ static void on_signal(int number)
     signals = 1;
 }
 
-/* A signal can come before the sleep, so there may have to be more than one. */
+/* Sends signals repeatedly, since one may come before the sleep. */
 static void *disturb(void *argument)
 {
     const pthread_t *target = argument;
@@ -183,7 +183,7 @@ static void signals_end_calls(void)
 
 /* ---- Processes ------------------------------------------------------------------------------ */
 
-/* The other end is killed: end of file, or a reset, but no hang. */
+/* The other end is killed: this end gets the end of the stream or a reset, but does not hang. */
 static void peer_is_killed(void)
 {
     int fds[2];
@@ -238,7 +238,10 @@ static unsigned descriptors(void)
     return count;
 }
 
-/* Both ends were closed in order: the connections go, though data and credits were under way. */
+/*
+ * Both ends were closed in order: the connections are freed, though data and credits were in
+ * transit.
+ */
 static void nothing_is_left(void)
 {
     unsigned before;
@@ -246,7 +249,7 @@ static void nothing_is_left(void)
     sdp_kit_pair(pair, NULL);
     sdp_kit_send_stream(pair[0], 0, 1, 1);
     sdp_kit_check_stream(pair[1], 0, 1, 1);
-    before = descriptors() - 2; /* each end has one */
+    before = descriptors() - 2; /* each end has one descriptor */
     CHECK(sdp_close(pair[0], NULL) == 0 && sdp_close(pair[1], NULL) == 0);
     for (unsigned i = 0; i < 20; i++) {
         sdp_kit_pair(pair, NULL);
@@ -261,7 +264,7 @@ static void nothing_is_left(void)
 
 int main(void)
 {
-    peer_is_killed(); /* first: no thread yet when it forks */
+    peer_is_killed(); /* runs first: there must be no thread when it forks */
     half_close(0);
     half_close(1);
     what_was_sent_arrives();

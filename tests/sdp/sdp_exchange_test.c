@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * All exchanges of ZCopy, in random order, with cancels at every step: a source that has a stream
- * to send and a sink that reads it. The address in an advertisement is a position of the stream, so
- * the sink knows of each octet where it belongs.
+ * All exchanges of ZCopy in random order, with cancels at every step: a source has a stream to
+ * send, and a sink reads it. The address in an advertisement is a position in the stream, so the
+ * sink knows where each octet belongs.
  */
 #include "support/check.h"
 
@@ -17,10 +17,10 @@
 struct octets {
     unsigned char octets[SIZE];
     size_t length;
-    uint64_t position; /* of the stream, where its octets begin */
+    uint64_t position; /* position of its first octet in the stream */
 };
 
-/* To one machine. */
+/* Messages to one machine. */
 struct wire {
     struct octets queue[QUEUE];
     unsigned head, tail;
@@ -30,12 +30,12 @@ static struct sdp_machine source;
 static struct sdp_machine sink;
 static struct wire to_source;
 static struct wire to_sink;
-static uint64_t sent;     /* the source's position */
+static uint64_t sent;     /* position of the source */
 static uint64_t received; /* the sink's */
-static uint32_t counted;  /* its octets that are in `sent` */
+static uint32_t counted;  /* the source's octets that are counted in `sent` */
 static bool pipelined;
 
-static unsigned long seen[8]; /* outcomes, so that none is missing */
+static unsigned long seen[8]; /* number of each outcome, so that none is missed */
 enum {
     READ_ALL,
     REFUSED,
@@ -71,7 +71,7 @@ static struct octets *pull(struct wire *wire)
 
 /* ---- The source ----------------------------------------------------------------------------- */
 
-/* What the machine says of the SrcAvail is counted into the position. */
+/* Adds the machine's progress of the SrcAvail to the position. */
 static void count_source(enum sdp_offer_state before)
 {
     sent += source.source.done - counted;
@@ -272,7 +272,7 @@ static void start(void)
         CHECK(sdp_machine_change_mode(&source, SDP_PIPELINED));
 }
 
-/* All offers end, and both have counted the same. */
+/* Ends all offers. Both sides must have counted the same. */
 static void settle(void)
 {
     struct sdp_message message;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a face shows, to poll and to epoll, and what calls find that escape the hooks. */
+/* What a face shows to poll and to epoll, and what calls find that bypass the hooks. */
 #include "face/sdp_face.h"
 
 #include "support/check.h"
@@ -24,7 +24,7 @@ static unsigned polled(void)
     return (unsigned)one.revents;
 }
 
-/* Edge-triggered: what has been told since the last look. */
+/* Returns the events since the last call, edge-triggered. */
 static unsigned told(void)
 {
     struct epoll_event event = {.events = 0};

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Processes that fork: a connection goes on where it is used first; its peer notices nothing. */
+/*
+ * Processes that fork: a connection continues where it is first used, and its peer notices nothing.
+ */
 #include "sdp_kit.h"
 
 #include <errno.h>
@@ -46,7 +48,7 @@ static void end_child(void)
     _exit(0);
 }
 
-/* Other threads go on in the parent, in the middle of calls. */
+/* Other threads of the parent continue in the middle of their calls. */
 static void *echo(void *argument)
 {
     char octet;
@@ -70,7 +72,10 @@ static void *ask(void *argument)
     return NULL;
 }
 
-/* The child takes one end, the parent keeps the other: as a server that forks for each client. */
+/*
+ * The child takes one end and the parent keeps the other, as in a server that forks for each
+ * client.
+ */
 static void child_serves(void)
 {
     pid_t child;
@@ -80,7 +85,7 @@ static void child_serves(void)
     CHECK_EQ(2, sdp_kit_receive(pair[1], octets, 2, 0));
     child = forks();
     if (child == 0) {
-        CHECK_EQ(3, sdp_kit_receive(pair[1], octets, 64, 0)); /* had arrived before */
+        CHECK_EQ(3, sdp_kit_receive(pair[1], octets, 64, 0)); /* it had arrived before */
         CHECK_EQ(1, sdp_kit_receive(pair[1], octets, 64, 0));
         CHECK_EQ(5, sdp_kit_send(pair[1], "world", 5, 0));
         CHECK(sdp_close(pair[0], NULL) == 0);
@@ -95,7 +100,7 @@ static void child_serves(void)
     await_child(child);
 }
 
-/* The child does other things, and drops what it has. */
+/* The child does something else and closes what it has. */
 static void child_leaves(void)
 {
     pid_t child;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A peer that lies: it loses its own connection, at once, and nothing else happens. */
+/* A peer that lies loses its own connection at once, and nothing else happens. */
 #include "sdp_kit.h"
 
 #include "wire/sdp_message.h"
@@ -14,7 +14,7 @@
 #define RECEIVES  32u
 #define RECV_SIZE 2048u
 
-/* The liar: an endpoint of its own, without SDP. */
+/* The liar: an endpoint without SDP. */
 static struct {
     it_ia_handle_t ia;
     it_pz_handle_t pz;
@@ -64,7 +64,7 @@ static void liar_receives(unsigned i)
     CHECK_OK(it_post_recv(liar.ep, &segment, 1, i, (it_dto_flags_t)0));
 }
 
-/* The victim is the passive side. */
+/* Connects the liar to the victim, which is the passive side. */
 static void liar_connects(void)
 {
     struct itx_mpa_params mpa = {.size = sizeof(mpa)};
@@ -120,7 +120,7 @@ static void victim_is_reset(void)
     CHECK_EQ(-ECONNRESET, sdp_kit_receive(victim, &octet, 1, 0));
     CHECK(sdp_kit_send(victim, &octet, 1, 0) < 0);
     CHECK(sdp_close(victim, NULL) == 0);
-    /* The others notice nothing. */
+    /* Other connections are not affected. */
     sdp_kit_send_stream(bystanders[0], 7, 10000, 10000);
     sdp_kit_check_stream(bystanders[1], 7, 10000, 10000);
 }
@@ -129,7 +129,7 @@ static void lies_in_messages(void)
 {
     static const struct {
         struct sdp_message message;
-        int length; /* added to what the message says */
+        int length; /* added to the length in the message */
     } lies[] = {
         {{.mid = SDP_DATA, .bufs = 8, .mseq = 2}, 0},
         {{.mid = SDP_DATA, .bufs = 8, .mseq = 1, .mseq_ack = 9}, 0},
@@ -178,15 +178,15 @@ static void bad_greetings(void)
     liar_leaves();
 }
 
-/* It promises receives that it does not have: its own transport ends the connection. */
+/* The liar promises receives that it does not have: its own transport ends the connection. */
 static void promises_too_many_receives(void)
 {
     static char octets[OCTETS];
     ssize_t result;
 
     liar_connects();
-    CHECK(sdp_set_option(victim, SDP_ZCOPY_FROM, 0) == 0); /* it would be asked for an answer */
-    liar_greets(UINT16_MAX, 17);                           /* an octet in each message */
+    CHECK(sdp_set_option(victim, SDP_ZCOPY_FROM, 0) == 0); /* else the liar must answer */
+    liar_greets(UINT16_MAX, 17);                           /* one octet in each message */
     while ((result = sdp_kit_send(victim, octets, sizeof(octets), 0)) > 0)
         continue;
     CHECK(result == -ECONNRESET || result == -EPIPE);
@@ -194,7 +194,7 @@ static void promises_too_many_receives(void)
     liar_leaves();
 }
 
-/* More than the receives that it was told of. */
+/* The liar sends more messages than it was told of receives. */
 static void overruns_receives(void)
 {
     struct sdp_message message = {.mid = SDP_DATA, .bufs = 8, .payload_octets = 1};
@@ -214,7 +214,7 @@ static void overruns_receives(void)
         memcpy(segment.addr.abs, octets, 17);
         (void)it_post_send(liar.ep, &segment, 1, 0, IT_COMPLETION_FLAG);
     }
-    /* Octets that had a receive may be read; then it is over. */
+    /* Octets that had a receive may be read before the end. */
     sdp_kit_await(victim, POLLHUP);
     while ((result = sdp_kit_receive(victim, in, sizeof(in), 0)) > 0)
         got += result;

@@ -22,7 +22,7 @@ static void written(struct bufferevent *connection, void *context)
     bufferevent_free(connection);
 }
 
-/* What has been received goes back before the end is answered. */
+/* Sends the received octets back before it closes. */
 static void ended(struct bufferevent *connection, short what, void *context)
 {
     (void)context;

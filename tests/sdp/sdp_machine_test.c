@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Credits, modes, sizes, urgent octets and the end: two machines, and what a liar says to one. */
+/*
+ * Credits, modes, sizes, urgent octets and the end: with two machines, and with one that a liar
+ * talks to.
+ */
 #include "support/check.h"
 
 #include "machine/sdp_machine.h"
@@ -18,10 +21,10 @@ struct octets {
 
 struct end {
     struct sdp_machine machine;
-    struct octets queue[QUEUE]; /* to the other one */
+    struct octets queue[QUEUE]; /* messages to the other end */
     unsigned head, tail;
-    unsigned posted;    /* receives, in truth */
-    unsigned processed; /* messages whose receives are not posted again */
+    unsigned posted;    /* true number of posted receives */
+    unsigned processed; /* messages whose receives were not posted again */
     struct sdp_heard heard;
 };
 
@@ -45,7 +48,7 @@ static void push(unsigned side, const unsigned char *octets, size_t length)
     struct octets *place = &ends[side].queue[ends[side].tail++ % QUEUE];
 
     CHECK(ends[side].tail - ends[side].head <= QUEUE);
-    /* The rule of all rules: it finds a receive. */
+    /* The most important rule: the message finds a receive. */
     CHECK(ends[side].tail - ends[side].head <= ends[other(side)].posted);
     memcpy(place->octets, octets, length);
     place->length = length;
@@ -59,7 +62,7 @@ static void push_message(unsigned side, const struct sdp_message *message)
     push(side, octets, head + message->payload_octets);
 }
 
-/* The oldest message of `side` arrives; false: there is none, or it is a lie. */
+/* Delivers the oldest message of `side`. Returns false if there is none or it is a lie. */
 static bool arrive(unsigned side)
 {
     struct end *to = &ends[other(side)];
@@ -90,7 +93,7 @@ static bool flush_one(unsigned side)
     return true;
 }
 
-/* Until nothing moves. All receives are posted again. */
+/* Delivers messages until nothing moves. Posts all receives again. */
 static void settle(void)
 {
     bool moved = true;
@@ -146,14 +149,14 @@ static void start(void)
 static void counts_are_as_told(void)
 {
     start();
-    /* The Hello's receive, and the HelloAck's, have not been posted again. */
+    /* The receives of Hello and HelloAck were not posted again. */
     CHECK_EQ(7, sdp_machine_credits(&ends[0].machine));
     CHECK_EQ(7, sdp_machine_credits(&ends[1].machine));
     for (unsigned i = 0; i < 5; i++)
         send_data(0, 1, false);
-    CHECK_EQ(0, sdp_machine_room(&ends[0].machine)); /* two are kept */
+    CHECK_EQ(0, sdp_machine_room(&ends[0].machine)); /* two credits are kept back */
     sdp_machine_urgent(&ends[0].machine);
-    CHECK(flush_one(0)); /* that an octet is urgent takes one of them */
+    CHECK(flush_one(0)); /* the notice of an urgent octet takes one of them */
     CHECK(!flush_one(0));
     for (unsigned i = 0; i < 6; i++)
         CHECK(arrive(0));
@@ -161,7 +164,7 @@ static void counts_are_as_told(void)
     CHECK(!flush_one(1)); /* nothing was posted again */
     post(1);
     post(1);
-    CHECK(flush_one(1)); /* the peer believes in 1, and has 3 */
+    CHECK(flush_one(1)); /* the peer believes in 1 and has 3 */
     CHECK(!flush_one(1));
     CHECK(arrive(1));
     CHECK_EQ(3, sdp_machine_credits(&ends[0].machine));
@@ -227,7 +230,7 @@ static void lies_about_numbers(void)
     }
     message.mseq = 0;
     start();
-    message.mseq_ack = 1; /* of a message that was not sent */
+    message.mseq_ack = 1; /* acknowledges a message that was not sent */
     CHECK(!says(&message));
     start();
     send_data(1, 1, false);
@@ -238,7 +241,7 @@ static void lies_about_numbers(void)
     CHECK(!says(&message));
 }
 
-/* Messages that are none in the state right after the start. */
+/* Messages that are illegal right after the start. */
 static void lies_about_state(void)
 {
     static const struct {
@@ -248,7 +251,7 @@ static void lies_about_state(void)
         {{.mid = SDP_DATA, .payload_octets = 5}, true},
         {{.mid = SDP_DISCONN}, true},
         {{.mid = SDP_ABORT_CONN}, true},
-        {{.mid = SDP_SEND_SM}, true}, /* may have crossed */
+        {{.mid = SDP_SEND_SM}, true}, /* legal: it may have crossed */
         {{.mid = SDP_RDMA_RD_COMPL, .value = 1}, false},
         {{.mid = SDP_RDMA_WR_COMPL, .value = 1}, false},
         {{.mid = SDP_SRC_AVAIL_CANCEL}, true},
@@ -348,7 +351,7 @@ static void receives_grow(void)
     CHECK(flush_one(0) && arrive(0));
     CHECK_EQ(LARGE, sdp_machine_post_size(peer));
     CHECK_EQ(SIZE, peer->receive_size);
-    /* Six of the smaller size are posted still, and the peer may use them. */
+    /* Six receives of the smaller size are still posted, and the peer may use them. */
     for (unsigned i = 0; i < 6; i++) {
         CHECK(!(peer->due & SDP_DUE_SIZE_ACK));
         while (ends[1].processed > 0)
@@ -362,7 +365,7 @@ static void receives_grow(void)
     settle();
     CHECK_EQ(LARGE - SDP_HEAD_OCTETS, sdp_machine_room(&ends[0].machine));
     CHECK_EQ(LARGE, peer->receive_size);
-    /* More than there can be: refused by the size in force. */
+    /* A size above the limit is refused with the size in force. */
     ends[0].machine.send_max = 2 * LARGE;
     sdp_machine_ask_size(&ends[0].machine, 2 * LARGE);
     settle();
@@ -376,7 +379,7 @@ static void urgent_octets_are_told_once(void)
 {
     start();
     sdp_machine_urgent(&ends[0].machine);
-    CHECK(flush_one(0)); /* ahead of the data */
+    CHECK(flush_one(0)); /* before the data */
     CHECK(arrive(0) && ends[1].heard.pend && ends[1].heard.octets == 0);
     send_data(0, 10, false);
     CHECK(arrive(0) && !ends[1].heard.pend && !ends[1].heard.urgent);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Rules by program, role, address and port; the first that matches; and what is no rule. */
+/*
+ * Rules by program, role, address and port. The first matching rule counts. Also lines that are no
+ * rules.
+ */
 #include "support/check.h"
 
 #include "policy/sdp_policy.h"
@@ -62,7 +65,7 @@ static const struct {
     const char *program, *address;
     uint16_t port;
     bool sdp;
-    unsigned line; /* 0: built in */
+    unsigned line; /* 0: a built-in rule */
 } questions[] = {
     {SDP_POLICY_CLIENT, "curl", "192.0.2.7", 80, false, 3},
     {SDP_POLICY_CLIENT, "curl", "::ffff:192.0.2.7", 89, false, 3},
@@ -107,7 +110,7 @@ static void settings_are_read(const struct sdp_policy *policy)
     CHECK_EQ(0, settings->negative_s);
 }
 
-/* The complaint names the line. */
+/* The message names the line. */
 static void bad_lines_are_told(void)
 {
     static const char long_name[] =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Octets through connections of one process: sizes, flags, both directions, many parts. */
+/* Octets through connections within one process: sizes, flags, both directions, many parts. */
 #include "sdp_kit.h"
 
 #include <errno.h>
@@ -39,7 +39,7 @@ static void *receive_job(void *argument)
     return NULL;
 }
 
-/* Both directions at once, two threads at each end. */
+/* Uses both directions at once with two threads at each end. */
 static void stream(size_t count, size_t each_sent, size_t each_read,
                    const struct sdp_settings *settings)
 {

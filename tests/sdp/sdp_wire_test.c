@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The octets of each message, and each way in which a message can be none. */
+/* The octets of each message, and everything that makes a message invalid. */
 #include "support/check.h"
 
 #include "wire/sdp_message.h"
@@ -9,7 +9,7 @@
 
 #define OCTETS_MAX 256
 
-/* "ff00000f 0000": hexadecimal digits, spaces between. */
+/* Converts "ff00000f 0000": hexadecimal digits with spaces between them. */
 static size_t octets_of(const char *text, unsigned char out[OCTETS_MAX])
 {
     size_t count = 0;
@@ -93,7 +93,7 @@ static void examples_are_golden(void)
     }
 }
 
-/* Every MID, with every length about those that it may have. */
+/* Tries every MID with every length around its legal ones. */
 static void mids_have_their_lengths(void)
 {
     static const struct {
@@ -147,7 +147,7 @@ static void lies_are_found(void)
     CHECK(!is_message("0700000f 00000014 00000004 00000001 30000000"));
     CHECK(!is_message("0700000f 00000014 00000004 00000001 21000000"));
     CHECK(!is_message("0700000f 00000014 00000004 00000001 20000001"));
-    /* No octet, and beyond the end of addresses. */
+    /* No octets, and octets beyond the end of the address space. */
     CHECK(!is_message("fe00000f 00000020 00000003 00000001 00000000 11223344 00007f00 00001000"));
     CHECK(!is_message("fe00000f 00000020 00000003 00000001 00000002 11223344 ffffffff ffffffff"));
     CHECK(is_message("fe00000f 00000020 00000003 00000001 00000001 11223344 ffffffff ffffffff"));
@@ -186,7 +186,7 @@ static void hello_is_golden(void)
     CHECK(back.max_adverts == 1000 && back.invalidates);
 }
 
-/* The octet at `at` becomes `value`: no Hello any more. */
+/* Returns whether a Hello is still valid when the octet at `at` becomes `value`. */
 static bool is_hello(size_t at, unsigned char value)
 {
     unsigned char octets[OCTETS_MAX];
@@ -211,8 +211,8 @@ static void bad_hellos_are_found(void)
     CHECK(is_hello(16, 0x23) && !is_hello(16, 0x11));
     CHECK(!is_hello(17, 0x50) && is_hello(17, 0x60));
     CHECK(!is_hello(19, 0));                    /* MaxAdverts */
-    CHECK(!is_hello(17, 0x42));                 /* the extended one is 0 */
-    CHECK(!is_hello(26, 0) && is_hello(27, 0)); /* room for a head, or more */
+    CHECK(!is_hello(17, 0x42));                 /* the extended one must be 0 */
+    CHECK(!is_hello(26, 0) && is_hello(27, 0)); /* room for a header at least */
 }
 
 static void hello_ack_has_lengths(void)

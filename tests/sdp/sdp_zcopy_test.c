@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Large blocking calls, which are not copied: all exchanges, and all that cuts them short. */
+/* Large blocking calls, which are not copied: all exchanges, and all that ends them early. */
 #include "sdp_kit.h"
 
 #include <errno.h>
@@ -69,7 +69,7 @@ static void stream(size_t count, size_t each_sent, size_t each_read)
     end();
 }
 
-/* The receiver is there first: Write ZCopy. */
+/* The receiver calls first: Write ZCopy. */
 static void sink_is_written(void)
 {
     struct job job;
@@ -88,7 +88,9 @@ static void sink_is_written(void)
     end();
 }
 
-/* Nobody reads, or reads in small pieces, or without waiting: it is copied in the end. */
+/*
+ * The peer does not read, or reads small pieces, or does not wait: in the end the data is copied.
+ */
 static void refused_and_timed_out(void)
 {
     struct job job;
@@ -111,7 +113,7 @@ static void refused_and_timed_out(void)
     end();
 }
 
-/* Both send before either reads: what fits in the buffers does not wait for ever. */
+/* Both send before either reads. Sends that fit into the buffers do not wait for ever. */
 static void both_send_first(void)
 {
     struct job jobs[2];
@@ -140,14 +142,16 @@ static struct timespec after_ms(long ms)
     return time;
 }
 
-/* A receive that ends early takes its SinkAvail back; nothing lands in its memory afterwards. */
+/*
+ * A receive that ends early withdraws its SinkAvail. Nothing is written to its memory afterwards.
+ */
 static void receive_ends_early(void)
 {
     const struct iovec part = {octets, LARGE};
     struct timespec deadline;
 
     start();
-    /* Pipelined from here on. */
+    /* From here on the mode is pipelined. */
     sdp_kit_send_stream(pair[0], 0, 70000, 70000);
     sdp_kit_check_stream(pair[1], 0, 70000, 70000);
     deadline = after_ms(5);
@@ -178,7 +182,7 @@ static void send_ends_early(void)
     end();
 }
 
-/* Memory that is not there, or not all of it: an error, and the connection goes on. */
+/* Missing or partly missing memory is an error, and the connection continues. */
 static void memory_is_not_there(void)
 {
     unsigned char *memory = mmap(NULL, LARGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -219,7 +223,7 @@ static void urgent_between(void)
     end();
 }
 
-/* The peer goes while its octets are awaited, or ours are on offer. */
+/* The peer closes while its octets are awaited or this side's are offered. */
 static void *close_soon(void *argument)
 {
     struct sdp_connection **connection = argument;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A double of policy/ and agree/: every TCP connection converts at its first data call, or none
- * where SDP_DOUBLE says "tcp". The peer need not know: see sdp_double_connection.c.
+ * Replaces policy/ and agree/: every TCP connection converts at its first data call, or none if
+ * SDP_DOUBLE is "tcp". The peer need not know: see sdp_double_connection.c.
  */
 #include "agree/sdp_agree.h"
 #include "policy/sdp_policy.h"

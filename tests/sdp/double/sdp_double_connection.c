@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A double of connection/: it moves the octets over the very TCP stream that it was given, so that
- * a peer notices nothing. The face, the table and the hooks above it must give a program all that
- * its socket would.
+ * Replaces connection/: it moves the octets over the TCP stream that it was given, so a peer
+ * notices nothing. The face, the table and the hooks above it must behave towards a program as its
+ * socket would.
  */
 #include "connection/sdp_connection.h"
 
@@ -19,7 +19,7 @@
 struct sdp_connection {
     int fd;
     struct sdp_notify notify;
-    pthread_mutex_t lock; /* guards `fd` at the end; one tells at a time */
+    pthread_mutex_t lock; /* guards `fd` at the end; only one thread reports at a time */
     bool closed;
 };
 
@@ -35,7 +35,7 @@ static unsigned now(const struct sdp_connection *connection)
     return (unsigned)poll_one.revents & 0xffff;
 }
 
-/* Tells of every change. A connection's memory is never given back, so that this may be late. */
+/* Reports every change. A connection's memory is never freed, so that a report may be late. */
 static void *watch(void *argument)
 {
     struct epoll_event event;
@@ -108,7 +108,7 @@ int sdp_connection_start(int fd, enum sdp_role role, const struct sdp_settings *
     return 0;
 }
 
-/* 0, or what the call returns: poll until it may go on. */
+/* Polls until the call may continue. Returns 0, or the error that the call returns. */
 static int wait_for(struct sdp_connection *connection, short events,
                     const struct timespec *deadline)
 {
@@ -131,7 +131,7 @@ static int wait_for(struct sdp_connection *connection, short events,
     return result > 0 ? 0 : result == 0 ? -EAGAIN : -errno;
 }
 
-/* The face may show more than there is. */
+/* Updates the face, which may show events that are over. */
 static void look(struct sdp_connection *connection)
 {
     (void)pthread_mutex_lock(&connection->lock);
@@ -336,7 +336,7 @@ void sdp_after_fork_parent(void)
 {
 }
 
-/* The thread stays behind in the parent. */
+/* The thread exists only in the parent. */
 void sdp_after_fork_child(void)
 {
     pthread_t thread;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What was set before the first data call, at which a connection may change, holds after it. */
+/* Settings made before the first data call, at which a connection may become SDP, hold after it. */
 #include "hooks/sdp_hooks_kit.h"
 
 #include <fcntl.h>
@@ -30,7 +30,7 @@ static void await_event(const char *what, int set, uint32_t wanted)
     sdp_hooks_note("%s: %#x %llx", what, event.events & wanted, (unsigned long long)event.data.u64);
 }
 
-/* As event loops do it: non-blocking, in the set before it is connected. */
+/* As event loops do: the socket is non-blocking and in the set before it is connected. */
 static void interests(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
@@ -212,7 +212,7 @@ static void with_thread(void *(*run)(void *argument), bool adds)
     (void)pthread_create(&thread, NULL, run, &waiting);
     while (!atomic_load(&waiting.started))
         (void)usleep(1000);
-    (void)usleep(20000); /* most likely it sleeps by now; either way the same must come */
+    (void)usleep(20000); /* the thread most likely sleeps now; the result must be the same if not */
     if (adds)
         SAY(epoll_ctl(set, EPOLL_CTL_ADD, pair.server, &event));
     SAY(write(pair.server, "b", 1));

@@ -383,7 +383,7 @@ static void streams(void)
     SAY(close(pair.listener));
 }
 
-/* As a server does that makes the connection its input and output, after its first octets. */
+/* As in a server that makes the connection its input and output after the first octets. */
 static void standard_streams(void)
 {
     struct sdp_hooks_pair pair;

@@ -25,7 +25,7 @@ static void fill(int fd)
     (void)fcntl(fd, F_SETFL, flags);
 }
 
-/* Until the other end may write, and a while of it has no more. */
+/* Reads until the other end may write and no octets have come for a while. */
 static void drain(int fd, int other)
 {
     struct pollfd polls[2] = {{.fd = fd, .events = POLLIN}, {.fd = other, .events = POLLOUT}};
@@ -95,7 +95,7 @@ static void selects(void)
     SAY(close(pair.listener));
 }
 
-/* Waits a while for one event; without one, says so at once if none is to come. */
+/* Waits a while for one event. If none is to come, reports that at once. */
 static void say_event(const char *what, int set, int limit_ms)
 {
     struct epoll_event event = {0, {.u64 = 0}};
@@ -180,7 +180,7 @@ static void *read_stream(void *argument)
     return NULL;
 }
 
-/* Every edge comes: a writer that waits for one alone is never left asleep. */
+/* Every edge is reported: a writer that waits for one is never left asleep. */
 static void edge_writer(void)
 {
     struct sdp_hooks_pair pair;
@@ -285,7 +285,7 @@ static void many(void)
         sdp_hooks_close(&pairs[i]);
 }
 
-/* A listening socket, a pipe and a socket of the program in one set. */
+/* A listening socket, a pipe and a socket of the program are in one set. */
 static void mixed(void)
 {
     struct sdp_hooks_pair pair;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Scenes that make calls on TCP sockets and write down what each gives, errno included: the same
- * with and without libitsdp.so in front, whatever the connection is.
+ * Scenes make calls on TCP sockets and write down each result, including errno. The results are the
+ * same with and without libitsdp.so in front, whatever the connection is.
  */
 #ifndef ITAPI_TESTS_SDP_HOOKS_SDP_HOOKS_KIT_H
 #define ITAPI_TESTS_SDP_HOOKS_SDP_HOOKS_KIT_H
@@ -15,15 +15,18 @@ struct sdp_hooks_pair {
     int listener;
 };
 
-/* Decided by then whether they are SDP, but in scenes of sdp_hooks_carry and _undecided. */
+/*
+ * Opens a pair. It is decided then whether it is SDP, except in scenes of sdp_hooks_carry and
+ * _undecided.
+ */
 void sdp_hooks_open(struct sdp_hooks_pair *pair);
 void sdp_hooks_close(struct sdp_hooks_pair *pair);
 
-/* "what: result" or "what: -1 Name of the error"; gives the result. */
+/* Prints "what: result" or "what: -1 Name of the error". Returns the result. */
 long sdp_hooks_say(const char *what, long result);
 void sdp_hooks_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Waits for these events of poll, and says which of `asked` there are. */
+/* Waits for the events `until` of poll, and prints which of `asked` there are. */
 void sdp_hooks_await(const char *what, int fd, short asked, short until);
 
 #define SAY(call) (errno = 0, sdp_hooks_say(#call, (long)(call)))
@@ -33,7 +36,7 @@ struct sdp_hooks_named {
     const char *name;
     sdp_hooks_scene *run;
 };
-extern const struct sdp_hooks_named sdp_hooks_data[]; /* each ends with a NULL */
+extern const struct sdp_hooks_named sdp_hooks_data[]; /* each table ends with a NULL */
 extern const struct sdp_hooks_named sdp_hooks_events[];
 extern const struct sdp_hooks_named sdp_hooks_carry[];
 extern const struct sdp_hooks_named sdp_hooks_options[];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sdp_hooks LIBRARY: each scene in two processes, one with the library in front; what they say must
- * be the same. sdp_hooks --scene NAME: one scene here.
+ * sdp_hooks LIBRARY: runs each scene in two processes, one with the library in front. Both must
+ * print the same. sdp_hooks --scene NAME: runs one scene in this process.
  */
 #include "hooks/sdp_hooks_kit.h"
 #include "support/time_limit.h"
@@ -33,7 +33,10 @@ static void fail(const char *what)
     exit(1);
 }
 
-/* Polls the server until the client is done: without a call of both nothing is decided. */
+/*
+ * Polls the server until the client is done: both sides must make a call before anything is
+ * decided.
+ */
 static void *poll_server(void *argument)
 {
     struct pollfd *polls = argument;
@@ -42,7 +45,7 @@ static void *poll_server(void *argument)
     return NULL;
 }
 
-/* With the library in front: both ends are SDP from here on. */
+/* With the library in front both ends are SDP from here on. */
 static void decide(struct sdp_hooks_pair *pair)
 {
     struct pollfd client = {.fd = pair->client, .events = POLLIN};
@@ -134,7 +137,7 @@ void sdp_hooks_await(const char *what, int fd, short asked, short until)
 
 /* ---- Both ways ------------------------------------------------------------------------------ */
 
-/* What the scene says, as text; "status N" at the end if it did not end well. */
+/* Returns the scene's output as text, with "status N" at the end if it failed. */
 static void run(const char *program, const char *scene, const char *library, char said[SAID_MAX])
 {
     int channel[2];
@@ -161,7 +164,7 @@ static void run(const char *program, const char *scene, const char *library, cha
     while (poll(&polls, 1, time_limit_ms(20000)) == 1 &&
            (got = read(channel[0], said + size, SAID_MAX - 64 - size)) > 0)
         size += (size_t)got;
-    (void)kill(-child, SIGKILL); /* nothing of it is left by now, or it hangs */
+    (void)kill(-child, SIGKILL); /* no process of the scene is left now, or it hangs */
     (void)close(channel[0]);
     (void)waitpid(child, &status, 0);
     said[size] = '\0';
@@ -169,7 +172,7 @@ static void run(const char *program, const char *scene, const char *library, cha
         (void)sprintf(said + size, "status %#x\n", (unsigned)status);
 }
 
-/* The first line in which they differ. */
+/* Prints the first line in which they differ. */
 static void show_difference(const char *scene, const char *plain, const char *ours)
 {
     size_t line = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Each option, set and read, with good and bad lengths: before the first octet and after it. */
+/* Sets and reads each option with good and bad lengths, before the first octet and after it. */
 #include "hooks/sdp_hooks_kit.h"
 
 #include <linux/sockios.h>
@@ -130,7 +130,7 @@ static void no_memory(int fd)
     SAY(getsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &value, &length));
 }
 
-/* As the kernel has them on the side that has spoken first, and waits for no answer. */
+/* The options as the kernel has them on the side that has sent first and waits for no answer. */
 static void before(void)
 {
     struct sdp_hooks_pair pair;
@@ -157,7 +157,7 @@ static void after(void)
     sdp_hooks_close(&pair);
 }
 
-/* What was set before holds after. */
+/* Options set before the first octet hold after it. */
 static void carried(void)
 {
     struct sdp_hooks_pair pair;

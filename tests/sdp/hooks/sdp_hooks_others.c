@@ -28,7 +28,7 @@ static void say_child(const char *what, pid_t child)
     sdp_hooks_note("%s: %#x", what, (unsigned)status);
 }
 
-/* As a server does that forks for each connection. */
+/* As in a server that forks for each connection. */
 static void forked_server(void)
 {
     struct sdp_hooks_pair pair;
@@ -55,7 +55,7 @@ static void forked_server(void)
     SAY(close(pair.listener));
 }
 
-/* What the new program has as its input and output: cat gives back what it reads. */
+/* The new program has the socket as input and output: cat sends back what it reads. */
 static void run_cat(int fd)
 {
     (void)dup2(fd, STDIN_FILENO);
@@ -186,7 +186,9 @@ static void restarts(void)
     interrupted(SA_RESTART);
 }
 
-/* Handlers that write while the thread writes: no octet is lost, none waits for a lock. */
+/*
+ * Signal handlers write while the thread writes: no octet is lost, and no handler waits for a lock.
+ */
 static volatile sig_atomic_t written;
 
 static void on_storm(int signal)
@@ -267,7 +269,7 @@ static void *read_one(void *argument)
     return NULL;
 }
 
-/* The thread goes on with the socket; the number is free at once. */
+/* The thread's call continues on the socket. The number is free at once. */
 static void closed_meanwhile(void)
 {
     pthread_t thread;
@@ -338,7 +340,7 @@ static void over_number(void)
     sdp_hooks_close(&pair);
 }
 
-/* As many sockets as the limit allows, at a limit that leaves no room for more of anything. */
+/* Opens as many sockets as the limit allows, so that nothing else gets a descriptor. */
 static void crowd(void)
 {
     struct sdp_hooks_pair pairs[60];
