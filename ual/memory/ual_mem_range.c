@@ -14,6 +14,7 @@
 
 struct ual_maps {
     int fd;
+    bool failed;         /* a read: the rest of the mappings is unknown */
     size_t used, length; /* both of buffer */
     char buffer[UAL_MAPS_BUFFER];
 };
@@ -32,6 +33,7 @@ static int ual_maps_next(struct ual_maps *maps)
         do
             count = read(maps->fd, maps->buffer, sizeof(maps->buffer));
         while (count < 0 && errno == EINTR);
+        maps->failed = count < 0;
         if (count <= 0)
             return -1;
         maps->used = 0;
@@ -92,7 +94,7 @@ static it_status_t ual_maps_walk(struct ual_maps *maps, uintptr_t start, uintptr
             return allowed ? IT_SUCCESS : IT_ERR_ACCESS;
         start = mapping.end; /* the rest to find begins here */
     }
-    return IT_ERR_FAULT;
+    return maps->failed ? IT_SUCCESS : IT_ERR_FAULT;
 }
 
 it_status_t ual_mem_range_check(uintptr_t start, uint64_t length, bool reads, bool writes)
@@ -105,6 +107,7 @@ it_status_t ual_mem_range_check(uintptr_t start, uint64_t length, bool reads, bo
     if (length - 1 > UINTPTR_MAX - start)
         return IT_ERR_FAULT;
     maps.used = maps.length = 0;
+    maps.failed = false;
     maps.fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
     if (maps.fd < 0)
         return IT_SUCCESS; /* cannot find out: use of bad memory will fault */

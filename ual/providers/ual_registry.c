@@ -71,6 +71,14 @@ static void ual_registry_link_locked(struct ual_registered *added, bool behind_f
     atomic_store_explicit(link, added, memory_order_release);
 }
 
+/* The built-in provider needs no memory: a first call without any would leave none for good. */
+static struct ual_registered *ual_registry_alloc(const struct vp_provider *provider)
+{
+    static struct ual_registered built_in;
+
+    return provider == &uiw_provider ? &built_in : calloc(1, sizeof(struct ual_registered));
+}
+
 static bool ual_registry_insert(const struct vp_provider *provider, bool behind_first)
 {
     struct ual_registered *entry;
@@ -84,7 +92,7 @@ static bool ual_registry_insert(const struct vp_provider *provider, bool behind_
             provider->abi, provider->size, VP_ABI, VP_PROVIDER_SIZE);
         return false;
     }
-    entry = calloc(1, sizeof(*entry));
+    entry = ual_registry_alloc(provider);
     if (!entry) {
         base_log(BASE_LOG_ERROR, "provider %s refused: out of memory", provider->name);
         return false;
@@ -138,7 +146,7 @@ const struct itx_provider_info *ual_registry_module(void)
 static void ual_registry_setup(void)
 {
     base_log_setup();
-    (void)ual_registry_add(&uiw_provider); /* if this fails, the program sees no Interfaces */
+    (void)ual_registry_add(&uiw_provider); /* the first one: cannot fail */
     ual_conf_load(ual_registry_add);
 }
 

@@ -3,6 +3,7 @@
 #include "vp/uiwarp/connect/uiw_conn_private.h"
 
 #include <errno.h>
+#include <sys/socket.h>
 
 /* ---------------------------------------------------------------- the socket */
 
@@ -93,7 +94,11 @@ bool uiw_conn_peer_is_quiet(const struct uiw_conn *conn)
     if (conn->early_length > 0)
         return false;
     got = recv(conn->fd, &octet, 1, MSG_PEEK | MSG_DONTWAIT);
-    return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
+        return true;
+    if (got < 0) /* some errors are told once (IP_RECVERR): whoever looks next finds an end */
+        (void)shutdown(conn->fd, SHUT_RD);
+    return false;
 }
 
 static enum uiw_conn_event conn_peek(struct uiw_conn *conn)

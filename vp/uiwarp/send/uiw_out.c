@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/socket.h>
 
 /* ---------------------------------------------------------------- octets that leave first */
 
@@ -101,12 +102,22 @@ static bool out_retry_later(int error)
     return error == EAGAIN || error == EWOULDBLOCK || error == ENOBUFS || error == ENOMEM;
 }
 
-/* The reader finds these errors, too. After any other error the stream itself may still work. */
+/* The stream has ended. After any other error the stream itself may still work. */
 static bool out_is_end_of_stream(int error)
 {
     return error == EPIPE || error == ECONNRESET || error == ECONNABORTED || error == ENOTCONN ||
            error == ESHUTDOWN || error == ETIMEDOUT || error == EHOSTUNREACH ||
            error == ENETUNREACH;
+}
+
+/*
+ * The reader ends the connection when it has read what is there, which may be a Terminate. It need
+ * not meet the error itself: some are told once (IP_RECVERR), and the stream is alive.
+ */
+static void out_lose_stream(struct uiw_ep *ep)
+{
+    atomic_store_explicit(&ep->tx.dead, true, memory_order_relaxed);
+    (void)shutdown(ep->fd, SHUT_RD);
 }
 
 ssize_t uiw_out_write(struct uiw_ep *ep, struct iovec *iov, unsigned count)
@@ -124,7 +135,9 @@ ssize_t uiw_out_write(struct uiw_ep *ep, struct iovec *iov, unsigned count)
     if (sent < 0 && out_retry_later(errno))
         return 0;
     if (sent < 0) {
-        if (!out_is_end_of_stream(errno))
+        if (out_is_end_of_stream(errno))
+            out_lose_stream(ep);
+        else
             uiw_fail_stream(ep);
         return -1;
     }
