@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * faults_run - counts the calls that the scenario makes, then lets each of them fail, each in a
+ * process of its own.
+ *
+ *   faults_run [--sample COUNT] [--seed NUMBER] [--only CALL] [--jobs COUNT]
+ *   faults_run --all [--only CALL] [--jobs COUNT]           so also with ITAPI_FAULTS_ALL set
+ *   faults_run --one alone|beside CALL KIND PLACE NTH [OCTETS]    one case, and what it says
+ */
+#include "faults/faults_scenario.h"
+#include "support/time_limit.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct kind {
+    const char *name;
+    int error;
+    unsigned repeat;
+    size_t octets;
+};
+
+#define STORM          200u
+#define RECEIVES_FIRST 4u   /* in rounds that go on differently */
+#define NTH_MAX        400u /* of one place; waits come in any number on a busy machine */
+
+#define ONCE(error)                                                                                \
+    {                                                                                              \
+#error, error, 1, 0                                                                        \
+    }
+#define STORM_OF(error)                                                                            \
+    {                                                                                              \
+#error " storm", error, STORM, 0                                                           \
+    }
+#define FOREVER_OF(error)                                                                          \
+    {                                                                                              \
+#error " for ever", error, FAULT_FOREVER, 0                                                \
+    }
+#define SHORT(octets)                                                                              \
+    {                                                                                              \
+        "short " #octets, FAULT_SHORT, 1, octets                                                   \
+    }
+
+#define KINDS 12
+
+/* What the manual pages and the kernel allow each call to answer. */
+static const struct {
+    const char *name;
+    struct kind kinds[KINDS];
+} calls[FAULT_CALLS] = {
+    [FAULT_HEAP] = {"heap", {ONCE(ENOMEM), FOREVER_OF(ENOMEM)}},
+    [FAULT_THREAD] = {"thread", {ONCE(EAGAIN)}},
+    [FAULT_SOCKET] = {"socket", {ONCE(EMFILE), ONCE(ENOBUFS), FOREVER_OF(EMFILE)}},
+    [FAULT_BIND] = {"bind", {ONCE(EADDRINUSE), ONCE(ENOMEM)}},
+    [FAULT_LISTEN] = {"listen", {ONCE(EADDRINUSE)}},
+    [FAULT_CONNECT] = {"connect",
+                       {ONCE(ECONNREFUSED), ONCE(ENETUNREACH), ONCE(EADDRNOTAVAIL), ONCE(EINTR)}},
+    [FAULT_ACCEPT] = {"accept",
+                      {ONCE(EMFILE), ONCE(ENOBUFS), ONCE(ENOMEM), ONCE(EAGAIN), ONCE(EINTR),
+                       ONCE(ECONNABORTED), STORM_OF(EINTR)}},
+    [FAULT_PEER_NAME] = {"getpeername", {ONCE(ENOTCONN)}},
+    [FAULT_SET_OPTION] = {"setsockopt", {ONCE(ENOMEM), ONCE(EINVAL)}},
+    [FAULT_GET_OPTION] = {"getsockopt", {ONCE(ENOBUFS)}},
+    [FAULT_SEND] = {"send",
+                    {ONCE(EAGAIN), STORM_OF(EAGAIN), ONCE(EINTR), STORM_OF(EINTR), ONCE(ECONNRESET),
+                     ONCE(EPIPE), ONCE(ENOBUFS), ONCE(ENOMEM), ONCE(ETIMEDOUT), SHORT(1), SHORT(19),
+                     SHORT(1000)}},
+    [FAULT_RECEIVE] = {"receive",
+                       {ONCE(EAGAIN),
+                        STORM_OF(EAGAIN),
+                        ONCE(EINTR),
+                        STORM_OF(EINTR),
+                        ONCE(ECONNRESET),
+                        ONCE(ENOMEM),
+                        ONCE(ETIMEDOUT),
+                        {"end", FAULT_END, 1, 0},
+                        SHORT(1),
+                        SHORT(19),
+                        SHORT(1000)}},
+    [FAULT_SHUTDOWN] = {"shutdown", {ONCE(ENOTCONN)}},
+    [FAULT_CLOSE] = {"close", {ONCE(EINTR), ONCE(EIO)}},
+    [FAULT_DUPLICATE] = {"duplicate", {ONCE(EMFILE)}},
+    [FAULT_POLL_SET] = {"poll set", {ONCE(EMFILE), ONCE(ENOMEM)}},
+    [FAULT_POLL_ADD] = {"poll add", {ONCE(ENOMEM), ONCE(ENOSPC)}},
+    [FAULT_POLL_WAIT] = {"poll wait", {ONCE(EINTR), STORM_OF(EINTR)}},
+    [FAULT_EVENTFD] = {"eventfd", {ONCE(EMFILE), ONCE(ENOMEM)}},
+    [FAULT_READ] = {"read", {ONCE(EAGAIN), ONCE(EINTR)}},
+    [FAULT_TIMERFD] = {"timerfd", {ONCE(EMFILE)}},
+    [FAULT_RANDOM] = {"random", {ONCE(EINTR), ONCE(ENOSYS)}},
+    [FAULT_ADDRESSES] = {"addresses", {ONCE(ENOMEM), ONCE(EMFILE)}},
+    [FAULT_OPEN] = {"open", {ONCE(EMFILE), ONCE(ENOENT)}},
+};
+
+static const char *const mode_names[FAULT_MODES] = {"alone", "beside"};
+
+static const char every_length[] = "short always";
+
+struct fault_case {
+    enum fault_mode mode;
+    struct fault_plan plan;
+    const char *kind;
+};
+
+/* What a child leaves to its parent. */
+struct outcome {
+    struct fault_record record;
+    struct fault_findings findings;
+    char stage[64];
+};
+
+static struct outcome *reference[FAULT_MODES];
+static struct fault_case *cases;
+static size_t case_count;
+
+static void *shared(size_t octets)
+{
+    void *memory = mmap(NULL, octets, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    if (memory == MAP_FAILED) {
+        perror("faults_run: mmap");
+        exit(2);
+    }
+    return memory;
+}
+
+/* ---- One case -------------------------------------------------------------------------------- */
+
+static struct outcome *outcome; /* of this process */
+
+static void on_alarm(int signal)
+{
+    (void)signal;
+    (void)snprintf(outcome->stage, sizeof(outcome->stage), "%s", scenario_stage());
+    abort();
+}
+
+/* As addr2line wants it: the object and the place in it. */
+static const char *place(const void *caller)
+{
+    static char text[256];
+    Dl_info in;
+
+    if (!caller || dladdr(caller, &in) == 0)
+        return "anywhere";
+    (void)snprintf(text, sizeof(text), "%s+0x%zx", strrchr(in.dli_fname, '/') + 1,
+                   (size_t)((const char *)caller - (const char *)in.dli_fbase) - 1);
+    return text;
+}
+
+/* Memory that the case has left behind: more at some place than after a run without a fault. */
+static void compare_heap(const struct outcome *with)
+{
+    faults_live(&outcome->record);
+    if (!with)
+        return;
+    for (unsigned i = 0; i < outcome->record.site_count; i++) {
+        const struct fault_site *site = &outcome->record.sites[i];
+        int allowed = 0;
+
+        for (unsigned k = 0; k < with->record.site_count; k++) {
+            if (with->record.sites[k].caller == site->caller &&
+                with->record.sites[k].call == FAULT_HEAP)
+                allowed = with->record.sites[k].live;
+        }
+        if (site->call == FAULT_HEAP && site->live > allowed) {
+            struct fault_findings *findings = &outcome->findings;
+
+            findings->count++;
+            findings->length += (unsigned)snprintf(findings->said + findings->length,
+                                                   sizeof(findings->said) - findings->length,
+                                                   "%d allocations instead of %d of %s are left\n",
+                                                   site->live, allowed, place(site->caller));
+        }
+    }
+}
+
+/* The case, then the same without a fault: the process goes on as if nothing had been. */
+static void run_child(const struct fault_case *one, const struct outcome *with)
+{
+    static const struct fault_plan nothing;
+    static struct fault_record apart;
+    const struct itimerval limit = {.it_value.tv_sec = time_limit_ms(60000) / 1000};
+
+    (void)signal(SIGALRM, on_alarm);
+    (void)setitimer(ITIMER_REAL, &limit, NULL);
+    faults_record(&outcome->record);
+    scenario_run(one->mode, &one->plan, one->plan.error == 0, &outcome->findings);
+    faults_record(&apart); /* what was counted is the case's alone */
+    scenario_run(one->mode, &nothing, true, &outcome->findings);
+    faults_record(&outcome->record);
+    compare_heap(with);
+    _exit(0);
+}
+
+static bool run_case(const struct fault_case *one, const struct outcome *with)
+{
+    int status = 0;
+    pid_t child;
+
+    memset(outcome, 0, sizeof(*outcome));
+    (void)fflush(stdout);
+    child = fork();
+    if (child == 0)
+        run_child(one, with);
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    if (child < 0 || status != 0) {
+        struct fault_findings *findings = &outcome->findings;
+
+        findings->count++;
+        (void)snprintf(findings->said + findings->length, sizeof(findings->said) - findings->length,
+                       "%s 0x%x [%s]\n", outcome->stage[0] ? "hangs:" : "ends with status",
+                       (unsigned)status, outcome->stage);
+    }
+    return outcome->findings.count == 0;
+}
+
+static void say_case(const struct fault_case *one)
+{
+    printf("--one %s '%s' '%s' %s %u %zu\n%s", mode_names[one->mode], calls[one->plan.call].name,
+           one->kind, place(one->plan.caller), one->plan.nth, one->plan.octets,
+           outcome->findings.said);
+    (void)fflush(stdout);
+}
+
+/* ---- All cases ------------------------------------------------------------------------------- */
+
+static void add_case(const struct fault_case *one)
+{
+    static size_t room;
+
+    if (case_count == room) {
+        room = room ? 2 * room : 1024;
+        cases = realloc(cases, room * sizeof(*cases));
+        if (!cases)
+            exit(2);
+    }
+    cases[case_count++] = *one;
+}
+
+static struct fault_case make_case(enum fault_mode mode, enum fault_call call,
+                                   const struct kind *kind, const void *caller, unsigned nth)
+{
+    return (struct fault_case){
+        mode, {call, kind->error, caller, nth, kind->repeat, kind->octets}, kind->name};
+}
+
+static void add_every_length(enum fault_mode mode)
+{
+    static const enum fault_call moves[2] = {FAULT_SEND, FAULT_RECEIVE};
+
+    for (unsigned i = 0; i < 2; i++) {
+        for (size_t octets = 1; octets <= 128; octets++) {
+            struct kind all = {every_length, FAULT_SHORT, FAULT_FOREVER, octets};
+            struct fault_case one = make_case(mode, moves[i], &all, NULL, 1);
+
+            add_case(&one);
+        }
+    }
+}
+
+static void add_site(enum fault_mode mode, const struct fault_site *site)
+{
+    for (unsigned i = 0; i < KINDS && calls[site->call].kinds[i].name; i++) {
+        for (unsigned nth = 1; nth <= site->calls && nth <= NTH_MAX; nth++) {
+            struct fault_case one =
+                make_case(mode, site->call, &calls[site->call].kinds[i], site->caller, nth);
+
+            add_case(&one);
+        }
+    }
+}
+
+static bool is_wanted(const struct fault_site *site, const char *only)
+{
+    return !only || strcmp(calls[site->call].name, only) == 0;
+}
+
+/* only: the name of a call, or NULL. */
+static void make_cases(const char *only)
+{
+    for (enum fault_mode mode = 0; mode < FAULT_MODES; mode++) {
+        for (unsigned i = 0; i < reference[mode]->record.site_count; i++)
+            if (is_wanted(&reference[mode]->record.sites[i], only))
+                add_site(mode, &reference[mode]->record.sites[i]);
+        if (!only)
+            add_every_length(mode);
+    }
+}
+
+static void shuffle(unsigned seed)
+{
+    uint64_t state = seed * 2u + 1u;
+
+    for (size_t i = case_count; i > 1; i--) {
+        struct fault_case one = cases[i - 1];
+        size_t other;
+
+        state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        other = (size_t)(state >> 33) % i;
+        cases[i - 1] = cases[other];
+        cases[other] = one;
+    }
+}
+
+/* In any sample the first calls of each place with each error, `alone`, come first. Returns their
+ * count. */
+static size_t put_firsts_first(void)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < case_count; i++) {
+        const struct fault_plan *plan = &cases[i].plan;
+
+        if (cases[i].mode == FAULT_ALONE && plan->error > 0 &&
+            plan->nth <= (plan->call == FAULT_RECEIVE ? RECEIVES_FIRST : 1)) {
+            struct fault_case one = cases[i];
+
+            cases[i] = cases[count];
+            cases[count++] = one;
+        }
+    }
+    return count;
+}
+
+struct tally {
+    unsigned run[FAULT_CALLS];
+    unsigned failed[FAULT_CALLS];
+    unsigned found;
+};
+
+static void run_share(unsigned share, unsigned shares, struct tally *tally)
+{
+    outcome = shared(sizeof(*outcome));
+    for (size_t i = share; i < case_count; i += shares) {
+        const struct fault_case *one = &cases[i];
+        bool good = run_case(one, reference[one->mode]);
+
+        tally->run[one->plan.call]++;
+        tally->failed[one->plan.call] += outcome->record.hits != 0;
+        if (!good) {
+            tally->found++;
+            say_case(one);
+        }
+        if (i / 1000 != (i + shares) / 1000)
+            fprintf(stderr, "%zu of %zu\n", i, case_count);
+    }
+    (void)fflush(stdout);
+    _exit(0);
+}
+
+static unsigned run_cases(unsigned shares)
+{
+    struct tally *tallies = shared(shares * sizeof(*tallies));
+    struct tally sum = {.found = 0};
+
+    (void)fflush(stdout);
+    for (unsigned i = 0; i < shares; i++) {
+        if (fork() == 0)
+            run_share(i, shares, &tallies[i]);
+    }
+    while (wait(NULL) > 0)
+        continue;
+    for (unsigned i = 0; i < shares; i++) {
+        sum.found += tallies[i].found;
+        for (unsigned call = 0; call < FAULT_CALLS; call++) {
+            sum.run[call] += tallies[i].run[call];
+            sum.failed[call] += tallies[i].failed[call];
+        }
+    }
+    printf("%-16s %8s %8s %8s %8s\n", "call", "alone", "beside", "run", "failed");
+    for (unsigned call = 0; call < FAULT_CALLS; call++)
+        printf("%-16s %8u %8u %8u %8u\n", calls[call].name,
+               reference[FAULT_ALONE]->record.count[call],
+               reference[FAULT_BESIDE]->record.count[call], sum.run[call], sum.failed[call]);
+    printf("cases %zu, found %u\n", case_count, sum.found);
+    return sum.found;
+}
+
+static void make_references(void)
+{
+    for (enum fault_mode mode = 0; mode < FAULT_MODES; mode++) {
+        struct fault_case nothing = {.mode = mode, .kind = "nothing"};
+
+        reference[mode] = shared(sizeof(*reference[mode]));
+        outcome = reference[mode];
+        if (!run_case(&nothing, NULL)) {
+            printf("without a fault:\n%s", outcome->findings.said);
+            exit(1);
+        }
+    }
+}
+
+/* A row that nothing calls tests nothing: the library calls something else now. */
+static bool all_are_reached(void)
+{
+    bool all = true;
+
+    for (unsigned call = 0; call < FAULT_CALLS; call++) {
+        if (reference[FAULT_ALONE]->record.count[call] == 0) {
+            printf("%s: the scenario does not reach it\n", calls[call].name);
+            all = false;
+        }
+    }
+    return all;
+}
+
+static const struct kind *find_kind(enum fault_call call, const char *name, const char *octets)
+{
+    static struct kind every = {every_length, FAULT_SHORT, FAULT_FOREVER, 0};
+
+    every.octets = octets ? (size_t)atoi(octets) : 0;
+    if (every.octets > 0 && strcmp(name, every_length) == 0)
+        return &every;
+    for (unsigned i = 0; i < KINDS && calls[call].kinds[i].name; i++) {
+        if (strcmp(calls[call].kinds[i].name, name) == 0)
+            return &calls[call].kinds[i];
+    }
+    return NULL;
+}
+
+/* words: mode, call, kind, place, nth, octets, as say_case() writes them. */
+static struct fault_case find_case(char **words)
+{
+    enum fault_mode mode =
+        strcmp(words[0], mode_names[FAULT_ALONE]) == 0 ? FAULT_ALONE : FAULT_BESIDE;
+    const struct fault_record *record = &reference[mode]->record;
+
+    for (unsigned i = 0; i < record->site_count; i++) {
+        const struct fault_site *site = &record->sites[i];
+        const struct kind *kind = find_kind(site->call, words[2], words[5]);
+        bool anybody = strcmp(words[3], place(NULL)) == 0;
+
+        if (kind && strcmp(calls[site->call].name, words[1]) == 0 &&
+            (anybody || strcmp(place(site->caller), words[3]) == 0))
+            return make_case(mode, site->call, kind, anybody ? NULL : site->caller,
+                             (unsigned)atoi(words[4]));
+    }
+    return (struct fault_case){.kind = NULL};
+}
+
+static int run_one(char **words)
+{
+    struct fault_case one = find_case(words);
+    bool good;
+
+    if (!one.kind) {
+        fprintf(stderr, "faults_run: no such call, kind or place\n");
+        return 2;
+    }
+    outcome = shared(sizeof(*outcome));
+    good = run_case(&one, reference[one.mode]);
+    say_case(&one);
+    return good ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    unsigned sample = 40, seed = 1, jobs = 4;
+    const char *only = NULL;
+    size_t firsts;
+    bool all = getenv("ITAPI_FAULTS_ALL") != NULL;
+
+    make_references();
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--one") == 0 && i + 5 < argc)
+            return run_one(argv + i + 1);
+        if (strcmp(argv[i], "--all") == 0)
+            all = true;
+        else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc)
+            only = argv[++i];
+        else if (strcmp(argv[i], "--sample") == 0 && i + 1 < argc)
+            sample = (unsigned)atoi(argv[++i]);
+        else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc)
+            seed = (unsigned)atoi(argv[++i]);
+        else if (strcmp(argv[i], "--jobs") == 0 && i + 1 < argc)
+            jobs = (unsigned)atoi(argv[++i]);
+    }
+    if (!all_are_reached())
+        return 1;
+    make_cases(only);
+    shuffle(seed);
+    firsts = put_firsts_first();
+    printf("%zu cases, %zu firsts", case_count, firsts);
+    if (!all && case_count > firsts + sample) {
+        printf(": run are the firsts and %u with seed %u", sample, seed);
+        case_count = firsts + sample;
+    }
+    printf("\n");
+    return run_cases(jobs ? jobs : 1) == 0 ? 0 : 1;
+}
