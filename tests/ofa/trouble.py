@@ -8,6 +8,7 @@ import socket
 import struct
 import sys
 import time
+from types import SimpleNamespace
 
 import pyverbs.cm_enums as ce
 import pyverbs.enums as e
@@ -15,7 +16,7 @@ from pyverbs.addr import AHAttr, GlobalRoute
 from pyverbs.cmid import CMID, AddrInfo
 from pyverbs.cq import CQ, CompChannel
 from pyverbs.device import Context
-from pyverbs.mr import MR
+from pyverbs.mr import MR, MW, MWBind, MWBindInfo
 from pyverbs.pd import PD
 from pyverbs.pyverbs_error import PyverbsRDMAError
 from pyverbs.qp import QP, QPAttr, QPCap, QPInitAttr
@@ -216,16 +217,22 @@ def error_by_hand():
     pair.expect((2, e.IBV_WC_WR_FLUSH_ERR))
 
 
-def stranger(to_number, from_number, psn):
+def stranger(to_number, from_number, psn, kind=0):
     """Connects by hand, as docs and link/ofa_greeting.c describe it, like a stranger that has
     guessed the numbers.
     """
     greeting = b"itapi.ofa.hand\0\2" + struct.pack(
-        ">4IQI", to_number, from_number, psn, psn, 1, e.IBV_QPT_RC << 8
+        ">4IQI", to_number, from_number, psn, psn, 1, e.IBV_QPT_RC << 8 | kind
     )
     peer = socket.create_connection(("127.0.0.1", to_number >> 8), PATIENCE)
     peer.sendall(b"MPA ID Req Frame" + struct.pack(">BBH", 0x40, 1, len(greeting)) + greeting)
     return peer
+
+
+def is_rejected(peer):
+    reply = peer.recv(20, socket.MSG_WAITALL)
+    assert reply[:16] == b"MPA ID Rep Frame" and reply[16] & 0x20, reply
+    peer.close()
 
 
 def strangers_come_first():
@@ -249,16 +256,45 @@ def strangers_come_first():
     pair.send(low, 1)
     pair.expect((1, e.IBV_WC_SUCCESS), (2, e.IBV_WC_SUCCESS))
     for peer in strangers:
-        reply = peer.recv(20, socket.MSG_WAITALL)
-        assert reply[:16] == b"MPA ID Rep Frame" and reply[16] & 0x20, reply
-        peer.close()
+        is_rejected(peer)
+
+
+def listen_above(port):
+    """Returns a listening socket with a larger port."""
+    listener = socket.socket()
+    listener.settimeout(PATIENCE)
+    for larger in range(65535, port, -1):
+        try:
+            listener.bind(("", larger))
+            listener.listen()
+            return listener
+        except OSError:
+            pass
+    raise AssertionError("no port is free")
+
+
+def knock_comes_first():
+    """The other end asks a queue pair in INIT to connect. It does so in RTR, and needs no RTS."""
+    pair = Pair(connected=False)
+    with listen_above(pair.a.qp_num >> 8) as listener:
+        peer = SimpleNamespace(qp_num=listener.getsockname()[1] << 8)
+        pair.a.to_init(pair.attributes(peer))
+        is_rejected(stranger(pair.a.qp_num, peer.qp_num, PSN, kind=1))
+        pair.a.to_rtr(pair.attributes(peer))
+        caller, _ = listener.accept()
+        caller.settimeout(PATIENCE)
+        request = caller.recv(68, socket.MSG_WAITALL)
+        wanted = b"itapi.ofa.hand\0\2" + struct.pack(">2I", peer.qp_num, pair.a.qp_num)
+        assert wanted in request, request
+        caller.close()
 
 
 def own_peer():
-    """A queue pair connected to itself: its requests use its own receives and its own memory."""
+    """A queue pair connected to itself: its requests use its own receives, memory and windows."""
     pair = Pair(connected=False)
     queue = pair.a
-    memory = MR(zone, 4096, e.IBV_ACCESS_LOCAL_WRITE | e.IBV_ACCESS_REMOTE_WRITE | e.IBV_ACCESS_REMOTE_READ)
+    remote = e.IBV_ACCESS_REMOTE_WRITE | e.IBV_ACCESS_REMOTE_READ
+    memory = MR(zone, 4096, e.IBV_ACCESS_LOCAL_WRITE | e.IBV_ACCESS_MW_BIND | remote)
     for _ in range(2):
         attributes = pair.attributes(queue)
         attributes.qp_access_flags = e.IBV_ACCESS_REMOTE_WRITE | e.IBV_ACCESS_REMOTE_READ
@@ -278,6 +314,21 @@ def own_peer():
             queue.post_send(request)
             pair.expect((wr_id, e.IBV_WC_SUCCESS))
         assert memory.read(9, 100) == b"to myself"
+        for kind in (e.IBV_MW_TYPE_1, e.IBV_MW_TYPE_2):
+            with MW(zone, kind) as window:
+                info = MWBindInfo(memory, memory.buf + 200, 100, remote)
+                if kind == e.IBV_MW_TYPE_2:
+                    request = SendWR(wr_id=10, num_sge=0, opcode=e.IBV_WR_BIND_MW)
+                    request.set_bind_wr(window, info)
+                    queue.post_send(request)
+                else:
+                    queue.bind_mw(window, MWBind(info, e.IBV_SEND_SIGNALED, 10))
+                pair.expect((10, e.IBV_WC_SUCCESS))
+                request = SendWR(wr_id=11, num_sge=1, opcode=e.IBV_WR_RDMA_WRITE, sg=[SGE(memory.buf, 9, memory.lkey)])
+                request.set_wr_rdma(window.rkey, memory.buf + 200 + kind)
+                queue.post_send(request)
+                pair.expect((11, e.IBV_WC_SUCCESS))
+            assert memory.read(9, 200 + kind) == b"to myself"
         pair.receive(queue, 7)
         queue.modify(QPAttr(qp_state=e.IBV_QPS_ERR), e.IBV_QP_STATE)
         pair.send(queue, 8)
@@ -304,7 +355,9 @@ def nobody_listens():
 
 
 cases = (bad_lkey, event_of_receives, event_without_connection, bad_rkey, too_long, receiver_not_ready)
-for case in cases + (solicited_only, strangers_come_first, tries_are_over, peer_gone, error_by_hand, own_peer, nobody_listens):
+cases += (solicited_only, strangers_come_first, knock_comes_first, tries_are_over, peer_gone, error_by_hand)
+cases += (own_peer, nobody_listens)
+for case in cases:
     print(case.__name__, flush=True)
     case()
 sys.exit(0)

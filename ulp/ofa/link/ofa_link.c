@@ -27,6 +27,14 @@ static bool is_of_now(const it_connection_event_t *event)
            param.ep_state.rc == IT_EP_STATE_NONOPERATIONAL;
 }
 
+static bool is_connected(it_ep_handle_t ep)
+{
+    it_ep_param_t param;
+
+    return it_ep_query(ep, IT_EP_PARAM_STATE, &param) == IT_SUCCESS &&
+           param.ep_state.rc == IT_EP_STATE_CONNECTED;
+}
+
 static void on_event_locked(const it_event_t *any)
 {
     const it_connection_event_t *event = &any->conn;
@@ -38,9 +46,10 @@ static void on_event_locked(const it_event_t *any)
     qp = context.ptr;
     switch ((int)event->event_number) {
     case IT_CM_MSG_CONN_ESTABLISHED_EVENT:
-        if (event->ep != qp->send_ep)
-            return; /* the other end of a queue pair that is its own peer */
-        if (!qp->link.handler && !ofa_hand_agrees_locked(qp, event))
+        if (event->ep == qp->send_ep && !qp->link.handler && !ofa_hand_agrees_locked(qp, event))
+            return;
+        /* A queue pair that is its own peer needs both EPs. */
+        if (qp->send_ep != qp->ep && !(is_connected(qp->ep) && is_connected(qp->send_ep)))
             return;
         ofa_link_up_locked(qp);
         break;

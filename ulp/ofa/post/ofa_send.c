@@ -150,6 +150,10 @@ static it_mem_priv_t window_privileges(unsigned int access)
     return (it_mem_priv_t)(ofa_privileges(access) & (IT_PRIV_REMOTE | IT_PRIV_ATOMIC));
 }
 
+/*
+ * Windows of type 2 are bound to the EP that the peer's requests come to: for a queue pair that is
+ * its own peer this is not the EP of its requests.
+ */
 static it_status_t post_bind(struct ofa_qp *qp, const struct ibv_send_wr *wr,
                              const struct request *request)
 {
@@ -161,7 +165,7 @@ static it_status_t post_bind(struct ofa_qp *qp, const struct ibv_send_wr *wr,
 
     /* A bind without any right is an unlink: the key grants no access. */
     if (info->length == 0 || privileges == IT_PRIV_NONE) {
-        status = it_rmr_unlink(mw->rmr, qp->send_ep, wr->wr_id, request->flags);
+        status = it_rmr_unlink(mw->rmr, qp->ep, wr->wr_id, request->flags);
         if (status == IT_SUCCESS && wr->bind_mw.rkey)
             mw->base.rkey = wr->bind_mw.rkey;
         return status;
@@ -173,7 +177,7 @@ static it_status_t post_bind(struct ofa_qp *qp, const struct ibv_send_wr *wr,
                               info->length,
                               info->mw_access_flags & IBV_ACCESS_ZERO_BASED ? IT_ADDR_MODE_RELATIVE
                                                                             : IT_ADDR_MODE_ABSOLUTE,
-                              privileges, qp->send_ep, wr->wr_id, request->flags, wr->bind_mw.rkey);
+                              privileges, qp->ep, wr->wr_id, request->flags, wr->bind_mw.rkey);
     if (status == IT_SUCCESS)
         mw->base.rkey = wr->bind_mw.rkey;
     return status;
@@ -208,7 +212,7 @@ static it_status_t post(struct ofa_qp *qp, const struct ibv_send_wr *wr,
     case IBV_WR_BIND_MW:
         return post_bind(qp, wr, request);
     case IBV_WR_LOCAL_INV:
-        return itx_post_invalidate(qp->send_ep, wr->invalidate_rkey, wr->wr_id, request->flags);
+        return itx_post_invalidate(qp->ep, wr->invalidate_rkey, wr->wr_id, request->flags);
     default:
         ofa_log("a request with the opcode %d is not there", (int)wr->opcode);
         return IT_ERR_OP_NOT_SUPPORTED;
