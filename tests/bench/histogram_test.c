@@ -14,7 +14,7 @@ static void setup(void)
 
 TestSuite(histogram, .init = setup);
 
-/* Right to three significant digits. */
+/* Checks a quantile to three significant digits. */
 static void check(double share, double wanted)
 {
     double found = (double)histogram_quantile(&histogram, share);
@@ -44,7 +44,7 @@ Test(histogram, one_number)
     }
 }
 
-/* Numbers below 2,048 have buckets of their own. */
+/* Each number below 2,048 has its own bucket. */
 Test(histogram, small_numbers_are_exact)
 {
     for (uint64_t value = 1; value <= 1000; value++)
@@ -67,7 +67,7 @@ Test(histogram, uniform)
     cr_assert_eq(histogram_quantile(&histogram, 1), 10000000);
 }
 
-/* What percentiles are for: one in a hundred is a thousand times as slow. */
+/* One in a hundred values is a thousand times as large: percentiles must show that. */
 Test(histogram, with_a_tail)
 {
     for (unsigned i = 0; i < 99000; i++)
@@ -81,7 +81,7 @@ Test(histogram, with_a_tail)
     cr_assert_eq(histogram_quantile(&histogram, 1), 7000999);
 }
 
-/* Over all powers of two, at their edges: never further away than one in 1,024. */
+/* At the edges of all powers of two, the error is never more than one in 1,024. */
 Test(histogram, every_magnitude)
 {
     for (unsigned power = 0; power < 64; power++) {

@@ -49,7 +49,7 @@ static enum perf_verdict compare(const char *old, const char *now, double tolera
     "{\"transport\": \"" transport "\", \"op\": \"send\", \"size\": 64, \"measure\": \"" measure   \
     "\", \"value\": " value "}"
 
-/* Of latencies less is better, of the others more. */
+/* Smaller latencies are better; of other values larger ones are. */
 Test(perf_compare, direction)
 {
     cr_assert_eq(compare(RESULT("itapi", "lat", "100"), RESULT("itapi", "lat", "109"), 10),
@@ -68,7 +68,7 @@ Test(perf_compare, direction)
                  PERF_NO_WORSE);
 }
 
-/* TCP beside others shows what the machine was like. */
+/* TCP figures beside the others show how fast the machine was. */
 Test(perf_compare, tcp)
 {
     const char *old = "[" RESULT("itapi", "lat", "100") "," RESULT("tcp", "lat", "100") "]";

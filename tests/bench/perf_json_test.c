@@ -114,7 +114,7 @@ Test(perf_json, what_is_written_is_read)
 
 #define BARE "{\"transport\": \"tcp\", \"op\": \"send\", \"measure\": \"lat\", \"value\": 3.5"
 
-/* What others have added, of whatever kind, is passed over. */
+/* Members that others have added, of any type, are skipped. */
 Test(perf_json, unknown_members)
 {
     cr_assert(read_text(BARE ", \"more\": {\"a\": [1, -2.5e-3, {}], \"b\": null}, \"x\": [], "
@@ -165,7 +165,7 @@ Test(perf_json, bad_files)
     cr_assert_not(perf_json_read(path, &records));
 }
 
-/* Words that are too long are cut, and end. */
+/* Words that are too long are truncated and terminated. */
 Test(perf_json, long_words)
 {
     char text[1024];

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What C programs write of bit masks and null handles compiles as C++, too. Only compiled. */
+/*
+ * Uses of bit masks and null handles in C programs also compile as C++. This file is only compiled.
+ */
 #define ITAPI_ENABLE_V21_BINDINGS
 #include <itx_api.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Runs all tests that are linked in, each in a process of its own. Status 1 if one fails. */
+/* Runs all linked tests, each in its own process. The status is 1 if one fails. */
 #include <criterion/criterion.h>
 #include <sys/wait.h>
 #include <unistd.h>

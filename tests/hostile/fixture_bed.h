@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The bed of each test of a file: Test(suite, name, .init = bed_init, .fini = bed_fini). */
+/* Gives each test of a file a bed: Test(suite, name, .init = bed_init, .fini = bed_fini). */
 #ifndef ITAPI_TESTS_HOSTILE_FIXTURE_BED_H
 #define ITAPI_TESTS_HOSTILE_FIXTURE_BED_H
 

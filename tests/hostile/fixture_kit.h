@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The kit of each test of a file: Test(suite, name, .init = kit_init, .fini = kit_fini). */
+/* Gives each test of a file a kit: Test(suite, name, .init = kit_init, .fini = kit_fini). */
 #ifndef ITAPI_TESTS_HOSTILE_FIXTURE_KIT_H
 #define ITAPI_TESTS_HOSTILE_FIXTURE_KIT_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Atomic operations and Immediate Data (RFC 7306) with a raw peer: what the library puts on the
- * wire, what it answers, and what it makes of peers that break the rules or do not know them.
+ * Atomic operations and Immediate Data (RFC 7306) with a raw peer: the library's frames, its
+ * answers, and how it handles peers that violate the rules or do not know them.
  */
 #include <criterion/criterion.h>
 #include <poll.h>
@@ -18,7 +18,7 @@ static const struct hk_startup depth_2 = {2, RAW_MPA_C, 2u << 16 | 2u};
 static struct {
     struct hk kit;
     struct hk_victim victim;
-    struct fx_buf words; /* the peer may run atomics on them */
+    struct fx_buf words; /* the peer may run atomics on this memory */
     struct fx_buf local;
 } bed;
 
@@ -74,7 +74,7 @@ static void take(struct raw_segment *segment, enum raw_op op)
     CHECK_EQ(0, segment->stag * (unsigned)!segment->tagged);
 }
 
-/* One wrong thing has been sent: Terminate, events. */
+/* After one illegal frame: checks the Terminate and the events. */
 static void broken(unsigned code, it_event_type_t affiliated)
 {
     EXPECT_EQ(code, hk_terminated(&bed.victim, NULL));
@@ -232,7 +232,7 @@ static const struct lie {
     void (*tell)(void);
     unsigned code;
     it_event_type_t affiliated;
-    it_dto_status_t status; /* of the first request that fails; IT_DTO_SUCCESS: there is none */
+    it_dto_status_t status; /* status of the first failed request; IT_DTO_SUCCESS: none fails */
 } lies[] = {
     {"nobody asked", lie_nobody_asked, 0x0206, IT_ASYNC_AFF_EP_BAD_TRANSPORT_OPCODE,
      IT_DTO_SUCCESS},
@@ -274,7 +274,7 @@ Test(hostile_atomic, responses_that_lie)
 
 /* ---- Peers without RFC 7306 ----------------------------------------------------------------- */
 
-/* The Terminate names the second of three requests, or nothing at all as siw's does. */
+/* The Terminate names the second of three requests, or none, like siw's. */
 static void does_not_know(bool as_siw)
 {
     static struct raw_segment segment;
@@ -367,7 +367,7 @@ Test(hostile_atomic, operations, .fini = bed_close)
     hk_ended(&bed.victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
 }
 
-/* Reads and atomics in one stream of octets: answered in their order, MSNs shared. */
+/* Reads and atomics in one stream of octets are answered in order and share MSNs. */
 Test(hostile_atomic, answers_keep_their_order, .fini = bed_close)
 {
     static const uint64_t one[4] = {1, 0, 0, ALL};
@@ -399,10 +399,10 @@ static const struct refusal {
     const char *name;
     unsigned code;
     uint64_t offset;
-    uint32_t count; /* requests in one stream of octets */
+    uint32_t count; /* number of requests in one stream of octets */
     unsigned terminate;
     it_event_type_t affiliated;
-    uint64_t done; /* of them are executed */
+    uint64_t done; /* number of them that are executed */
 } refusals[] = {
     {"code 1", 1, 0, 1, 0x0206, IT_ASYNC_AFF_EP_BAD_TRANSPORT_OPCODE, 0},
     {"code 15", 15, 0, 1, 0x0206, IT_ASYNC_AFF_EP_BAD_TRANSPORT_OPCODE, 0},
@@ -485,7 +485,7 @@ Test(hostile_atomic, immediate_on_the_wire)
     immediate_on_the_wire(&with_markers);
 }
 
-/* A message of a value after `sends` Sends; `half`: the last of them has no end. */
+/* A message with a value after `sends` Sends. `half`: the last Send is incomplete. */
 static const struct value_case {
     const char *name;
     uint32_t sends;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An IA under attack (hostile_kit.h) with memory that its peers may use, and some that they may
+ * An IA under attack (hostile_kit.h) with memory that its peers may use and memory that they may
  * not.
  */
 #ifndef ITAPI_TESTS_HOSTILE_HOSTILE_BED_H
@@ -13,13 +13,13 @@
 struct hostile_bed {
     struct hk kit;
     it_pz_handle_t other_pz;
-    struct fx_buf in;       /* receives: two of BED_REGION */
-    struct fx_buf writable; /* for the peer */
+    struct fx_buf in;       /* for receives: two of BED_REGION */
+    struct fx_buf writable; /* the peer may write it */
     struct fx_buf readable;
     struct fx_buf foreign; /* in another protection zone */
 };
 
-/* What peers send. */
+/* The octets that peers send. */
 extern const unsigned char bed_xs[128];
 
 void bed_open(struct hostile_bed *bed);

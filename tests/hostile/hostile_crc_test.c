@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A corrupted octet anywhere in an FPDU: small ones, and large ones that arrive in pieces. */
+/* A corrupted octet anywhere in an FPDU: in small ones, and in large ones that arrive in pieces. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static void broken_by_crc(struct hk_victim *victim)
     hk_victim_close(victim);
 }
 
-/* Every octet behind ULPDU_Length, in each of its bits once. */
+/* Corrupts every octet behind ULPDU_Length, each of its bits once. */
 Test(hostile_crc, every_octet_of_a_send, .init = kit_init, .fini = kit_fini)
 {
     char context[64];
@@ -56,7 +56,7 @@ Test(hostile_crc, every_octet_of_a_send, .init = kit_init, .fini = kit_fini)
     check_done();
 }
 
-/* A damaged length: broken one way or another, never delivered. */
+/* A corrupted length breaks the connection in some way. Nothing is delivered. */
 Test(hostile_crc, every_bit_of_the_length, .init = kit_init, .fini = kit_fini)
 {
     it_event_t event;
@@ -112,7 +112,7 @@ static void corrupt_large(bool write, size_t piece)
             raw_untagged(&ulpdu, RAW_SEND, 0, 1, 0, payload, sizeof(payload), true, 0);
         raw_fpdu(&stream, &ulpdu, true);
         stream.data[places[i] < stream.len ? places[i] : stream.len - 1] ^= 0x10;
-        /* What comes behind must have no effect: not even an answer. */
+        /* Later frames have no effect: this Read gets no answer. */
         raw_read_request(&ulpdu, 1, 1, 0, 8, (uint32_t)sink.key, fx_addr(&sink, 0));
         raw_fpdu(&stream, &ulpdu, true);
         send_pieces(&victim, &stream, piece);
@@ -126,7 +126,7 @@ TEST_ROW(hostile_crc, large_send_in_pieces, corrupt_large, false, 1460);
 TEST_ROW(hostile_crc, large_write_in_pieces, corrupt_large, true, 999);
 TEST_ROW(hostile_crc, large_send_at_once, corrupt_large, false, sizeof(payload) * 2);
 
-/* Pieces that end inside the header, the pad and the CRC of a good frame. */
+/* The pieces end inside the header, the pad and the CRC of a good frame. */
 Test(hostile_crc, good_frame_in_pieces, .init = kit_init, .fini = kit_fini)
 {
     struct hk_victim victim;
@@ -155,7 +155,7 @@ Test(hostile_crc, good_frame_in_pieces, .init = kit_init, .fini = kit_fini)
     hk_part(&victim);
 }
 
-/* Without CRC the field is sent as zero and may hold anything when received. */
+/* Without CRC the field is sent as zero and ignored on receipt. */
 Test(hostile_crc, not_used, .init = kit_init, .fini = kit_fini)
 {
     static const struct hk_startup startup = {1, 0, 0};
@@ -183,7 +183,7 @@ Test(hostile_crc, not_used, .init = kit_init, .fini = kit_fini)
     fx_buf_free(&in);
 }
 
-/* The peer does not ask for CRC, we do: it is used both ways. */
+/* The library asks for CRC and the peer does not: it is used both ways. */
 Test(hostile_crc, asked_for_by_us_only, .init = kit_init, .fini = kit_fini)
 {
     static const struct hk_startup startup = {1, 0, 0};

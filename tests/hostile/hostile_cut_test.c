@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An established connection that ends behind each octet of each kind of frame, by FIN and by RST:
- * at a frame's boundary a FIN is an orderly end, everything else breaks the connection.
+ * An established connection ends after each octet of each kind of frame, by FIN and by RST. At a
+ * frame's boundary a FIN is an orderly end. Everything else breaks the connection.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ static void bed_close(struct bed *bed)
     hk_close(&bed->kit);
 }
 
-/* One frame, made for a victim that is connected. */
+/* Makes one frame for a connected victim. */
 typedef void (*frame_maker)(struct bed *, struct hk_victim *, struct raw_bytes *ulpdu);
 
 static void make_send(struct bed *bed, struct hk_victim *victim, struct raw_bytes *ulpdu)
@@ -65,7 +65,7 @@ static void make_terminate(struct bed *bed, struct hk_victim *victim, struct raw
     raw_terminate(ulpdu, 1, 1, 0, (unsigned)about.len, about.data, 14, NULL, 0);
 }
 
-/* The victim reads from us; what it gets is the start of a Response. */
+/* The victim reads from the peer and gets the start of a Response. */
 static void make_read_response(struct bed *bed, struct hk_victim *victim, struct raw_bytes *ulpdu)
 {
     static struct raw_segment segment;
@@ -85,7 +85,7 @@ static void make_read_response(struct bed *bed, struct hk_victim *victim, struct
                "twenty-four octets here.", 24, true);
 }
 
-/* Receives that no message has filled. */
+/* Checks that receives without a message are flushed. */
 static void receives_flushed(struct bed *bed, struct hk_victim *victim, it_dto_cookie_t first)
 {
     for (it_dto_cookie_t cookie = first; cookie <= 2; cookie++)
@@ -127,7 +127,7 @@ static void cut_once(struct bed *bed, frame_maker make, enum hk_role role, size_
     whole = len == stream.len;
     orderly = !reset && (len == 0 || (whole && make != make_terminate));
     CHECK(raw_send_part(&victim.peer, stream.data, len));
-    /* A reset may overtake what is in front of it: wait for the effect of a whole frame. */
+    /* A reset may overtake the octets before it, so wait for the effect of a whole frame. */
     if (whole && make == make_send)
         fx_done_len(bed->kit.node.recv_evd, victim.ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, 9);
     if (whole && make == make_read_response)
@@ -168,7 +168,7 @@ static void cut_everywhere(frame_maker make, bool reset)
             hk_healthy(&bed.kit);
     }
     check_context(NULL);
-    /* A Write may have been placed as far as it came, and nowhere else. */
+    /* A Write may be placed as far as it has arrived, and nowhere else. */
     CHECK(fx_is_byte(bed.region.data, 5, 0) && fx_is_byte(bed.region.data + 22, REGION - 22, 0));
     bed_close(&bed);
     check_done();
@@ -187,7 +187,7 @@ TEST_ROW(hostile_cut, terminate_by_rst, cut_everywhere, make_terminate, true);
 
 /* ---- Frames in pieces ----------------------------------------------------------------------- */
 
-/* Every kind of frame, one octet at a time; a healthy connection meanwhile. */
+/* Sends every kind of frame one octet at a time, beside a healthy connection. */
 Test(hostile_cut, slow_peer)
 {
     static struct raw_segment segment;
@@ -236,7 +236,7 @@ Test(hostile_cut, slow_peer)
     bed_close(&bed);
 }
 
-/* Many frames of all kinds and sizes in pieces of random length. */
+/* Sends many frames of all kinds and sizes in pieces of random length. */
 Test(hostile_cut, random_pieces)
 {
     struct bed bed;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Peers that flood with what costs them least hold the others up for no more than a turn each. The
- * IA lives on an event base of this thread, so that between what the flood has left in the sockets
- * and the honest message behind it nothing runs but what is counted: FPDUs, never time.
+ * Peers that flood with the cheapest frames delay other peers by no more than one turn each. The IA
+ * is on an event base of this thread, so only counted work runs between the flood's octets in the
+ * sockets and the honest message behind them. The test counts FPDUs, never time.
  */
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -16,16 +16,17 @@
 
 #define FLOODERS 16u
 #define ROUNDS   5u
-#define HONEST   1000u /* cookie of its receives */
+#define HONEST   1000u /* cookie of the honest endpoint's receives */
 /*
- * FPDUs that may come before the honest one where the leader serves all streams in turn: two turns
- * of each. The least FPDU has 20 octets: of those the first read holds 3,276, later ones 819.
+ * The limits of FPDUs before the honest one when the leader serves all streams in turn: two turns
+ * of each stream. The smallest FPDU has 20 octets, so the first read holds 3,276 of them, and later
+ * ones hold 819.
  */
 #define FIRST_TURNS (2 * FLOODERS * 3280u)
 #define LATER_TURNS (2 * FLOODERS * 820u)
-/* The loop begins with its other duties behind each MiB and the rest of a round; twice. */
+/* The loop does its other work after each MiB and the rest of a round; twice. */
 #define LOOP_TURNS (2 * (1u << 20) / 20 + FIRST_TURNS)
-/* What a flooder must have ready, or the test would prove nothing. */
+/* A flooder must have this much ready. Otherwise the test would prove nothing. */
 #define FLOOD_LEAST  (20u * 3276u)
 #define FLOOD_OCTETS (1u << 16)
 
@@ -35,15 +36,15 @@ struct bed {
     struct hk_victim honest;
     struct fx_buf in;
     struct hk_victim flooders[FLOODERS];
-    struct raw_bytes flood; /* many times one FPDU ... */
-    size_t fpdu;            /* ... of so many octets */
-    size_t sent[FLOODERS];  /* octets since it began */
-    uint32_t message;       /* of the honest one */
+    struct raw_bytes flood; /* many copies of one FPDU */
+    size_t fpdu;            /* length of that FPDU */
+    size_t sent[FLOODERS];  /* octets sent since the start */
+    uint32_t message;       /* MSN of the honest peer */
 };
 
 /* ---- The flood ------------------------------------------------------------------------------ */
 
-/* A Write of nothing, and a piece of a message that has no end. */
+/* A Write without octets, and a part of a message that never ends. */
 static void empty_write(struct raw_bytes *ulpdu)
 {
     raw_tagged(ulpdu, RAW_WRITE, 1, 0, NULL, 0, true);
@@ -66,7 +67,7 @@ static void flood_make(struct bed *bed, void (*make)(struct raw_bytes *ulpdu))
     } while (bed->flood.len < FLOOD_OCTETS);
 }
 
-/* As much as the sockets take. */
+/* Sends as much as the sockets take. */
 static void flood_one(struct bed *bed, unsigned i)
 {
     ssize_t sent;
@@ -136,7 +137,7 @@ static void send_message(struct bed *bed)
     CHECK(raw_send_ulpdu(&bed->honest.peer, &ulpdu));
 }
 
-/* A message to a consumer that waits. */
+/* Sends a message to a waiting consumer. */
 static void wait_for_message(struct bed *bed)
 {
     it_event_t event;
@@ -147,7 +148,7 @@ static void wait_for_message(struct bed *bed)
     CHECK_EQ(IT_DTO_SUCCESS, event.dto_cmpl.dto_status);
 }
 
-/* To one that polls: in the loop's own thread that is what serves the loop, too. */
+/* Sends a message to a polling consumer. In the loop's own thread polling also serves the loop. */
 static void poll_for_message(struct bed *bed)
 {
     it_event_t event;
@@ -159,7 +160,7 @@ static void poll_for_message(struct bed *bed)
     CHECK_EQ(IT_DTO_SUCCESS, event.dto_cmpl.dto_status);
 }
 
-/* A Read while nobody polls: the event base serves it. */
+/* Sends a Read while nobody polls: the event base serves it. */
 static void run_for_answer(struct bed *bed)
 {
     static struct raw_segment segment;
@@ -187,7 +188,7 @@ static void request_came(it_evd_handle_t evd, void *argument)
     *(bool *)argument = true;
 }
 
-/* A new connection while nobody polls. */
+/* Connects while nobody polls. */
 static void run_for_request(struct bed *bed)
 {
     struct fx_patience patience = fx_patience_start("the connection request");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Peers that send pseudo-random sequences of frames, well formed in part: whatever comes, the
- * victim's connection ends once, its work is flushed, memory that was not offered stays as it was,
- * and the rest of the process goes on. The sequences are the same in every run.
+ * Peers send pseudo-random sequences of frames, some of them well formed. Whatever they send, the
+ * victim's connection ends once, its requests are flushed, memory that was not offered does not
+ * change, and the rest of the process works. The sequences are the same in every run.
  */
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -18,9 +18,9 @@
 
 static struct {
     struct hk kit;
-    struct fx_buf in;     /* receives, all of it */
+    struct fx_buf in;     /* all of it for receives */
     struct fx_buf memory; /* guard, region, guard */
-    it_lmr_handle_t lmr;  /* of the region in the middle */
+    it_lmr_handle_t lmr;  /* LMR of the region in the middle */
     it_rmr_context_t key;
     struct fx_buf sink;
 } bed;
@@ -57,7 +57,7 @@ static uint32_t pick(uint32_t *state, uint32_t count)
     return fx_random(state) % count;
 }
 
-/* Mostly sensible values, sometimes wild ones. */
+/* Returns mostly sensible values, sometimes extreme ones. */
 static uint32_t value(uint32_t *state, uint32_t usual)
 {
     static const uint32_t wild[] = {0, 1, 2, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff};
@@ -90,7 +90,7 @@ static uint64_t offset(uint32_t *state)
     }
 }
 
-/* How far the sequence is: what a well-behaved peer would send next. */
+/* The position in the sequence: what a well-behaved peer would send next. */
 struct place {
     uint32_t send_msn;
     uint32_t read_msn;
@@ -137,7 +137,7 @@ static void random_ulpdu(struct raw_bytes *ulpdu, struct place *place, uint32_t 
         ulpdu->len = pick(state, (uint32_t)ulpdu->len + 1);
 }
 
-/* Damage behind the framing: lengths and CRCs that do not fit. */
+/* Damages the framing: wrong lengths and CRCs. */
 static void damage(struct raw_bytes *stream, uint32_t *state)
 {
     for (uint32_t i = pick(state, 4); i > 0 && stream->len != 0; i--)
@@ -154,7 +154,7 @@ static void post_work(it_ep_handle_t ep)
     CHECK_OK(it_post_send(ep, NULL, 0, 101, FX_SIGNAL));
 }
 
-/* Everything that was posted completes, in order, the flushed ones last. */
+/* Checks that all posted requests complete in order, flushed ones last. */
 static void work_completes(it_ep_handle_t ep)
 {
     bool failed = false;
@@ -227,13 +227,13 @@ static void many_peers(uint32_t first, bool damaged, const struct hk_startup *st
 TEST_ROW(hostile_fuzz, frames, many_peers, 1, false, &hk_plain);
 TEST_ROW(hostile_fuzz, damaged_frames, many_peers, 1000, true, &hk_plain);
 
-/* Without CRC every damage reaches the layers above. */
+/* Without CRC all damage reaches the layers above. */
 Test(hostile_fuzz, damaged_frames_without_crc, .init = bed_open, .fini = bed_close)
 {
     static const struct hk_startup startup = {1, 0, 0};
 
     for (uint32_t seed = 5000; seed < 5300; seed++) {
-        /* Only as initiator we can do without. */
+        /* Only an initiator can do without CRC. */
         one_peer(seed | 1u, true, &startup);
         if (seed % 20 == 0)
             hk_healthy(&bed.kit);
@@ -241,7 +241,7 @@ Test(hostile_fuzz, damaged_frames_without_crc, .init = bed_open, .fini = bed_clo
     fx_drain(bed.kit.node.aff_evd);
 }
 
-/* Octets without any form. */
+/* Sends random octets. */
 Test(hostile_fuzz, noise, .init = bed_open, .fini = bed_close)
 {
     for (uint32_t seed = 1; seed < 150; seed++) {
@@ -262,7 +262,7 @@ Test(hostile_fuzz, noise, .init = bed_open, .fini = bed_close)
     fx_drain(bed.kit.node.aff_evd);
 }
 
-/* Rejects whatever is requested, until the peer's connection has been closed. */
+/* Rejects every request until the peer's connection was closed. */
 static void until_closed(struct hk *kit, struct raw_peer *peer)
 {
     struct fx_patience patience = fx_patience_start("end of the connection");
@@ -279,7 +279,7 @@ static void until_closed(struct hk *kit, struct raw_peer *peer)
     } while (got > 0 || (got < 0 && errno == EAGAIN));
 }
 
-/* Startup frames with one bit changed, to the listener. */
+/* Sends startup frames with one bit changed to the listener. */
 Test(hostile_fuzz, startup_bits)
 {
     struct hk kit;

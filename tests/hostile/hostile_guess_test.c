@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A peer that guesses STags: whatever it wants to do with one, a wrong guess costs it the
- * connection, and of what it has sent behind the guess nothing is done.
+ * A peer guesses STags. With any operation a wrong guess costs the connection, and frames behind
+ * the guess have no effect.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 #define SIZE 64u
 #define STAG_BIT                                                                                   \
-    32u /* guesses that differ from a valid STag by one bit; then come two that were valid once */
+    32u /* guesses that differ from a valid STag in one bit; then two that were valid once */
 #define GUESSES (STAG_BIT + 2)
 
 static const struct hk_startup depth_2 = {2, RAW_MPA_C, 2u << 16 | 2u};
@@ -114,7 +114,7 @@ static void victim_open(struct hk_victim *victim)
     hk_victim_of(&bed.kit, victim, ep, HK_LISTEN, &depth_2);
 }
 
-/* The wrong guess, and in the same piece what would be right. */
+/* Sends the wrong guess and, in the same piece, a right one. */
 static void guess_once(const struct kind *kind, uint32_t guess)
 {
     static struct raw_segment answer;
@@ -145,7 +145,7 @@ static void guess_once(const struct kind *kind, uint32_t guess)
     hk_victim_close(&victim);
 }
 
-/* The key goes on working after all of that. */
+/* The key still works after all that. */
 static void right_guess(void)
 {
     RAW_BYTES(ulpdu);

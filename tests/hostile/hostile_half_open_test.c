@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Floods of streams that are accepted and never finish their MPA Request. Each sends its first
- * octet, so that the kernel hands it over at once. What is checked are numbers: how many went for
- * how many that came.
+ * Floods of streams that are accepted and never complete their MPA Request. Each sends its first
+ * octet, so that the kernel delivers it at once. The test checks numbers: how many streams are
+ * closed for how many that come.
  */
 #include <criterion/criterion.h>
 
@@ -22,16 +22,16 @@
 #include "support/it_fixture.h"
 #include "support/raw_peer.h"
 
-#define DESCRIPTORS   1024 /* the usual limit, and what it makes of the library's own */
+#define DESCRIPTORS   1024 /* the usual limit, which the library's own limits depend on */
 #define HALF_OPEN_MAX (DESCRIPTORS / 2)
 #define SHARE         (HALF_OPEN_MAX / 2)
 #define CROWD         (HALF_OPEN_MAX / 4)
-#define FLOOD_OPEN    2048 /* streams that a flood keeps open */
+#define FLOOD_OPEN    2048 /* number of streams that a flood keeps open */
 
 /* ---- Floods --------------------------------------------------------------------------------- */
 
 /*
- * A process of its own, so that the descriptors of its ends are not those of the library's process.
+ * A process that owns the flood's ends, so that their descriptors are not in the library's process.
  */
 struct flood {
     pid_t pid;
@@ -42,7 +42,7 @@ struct flood {
 struct flood_order {
     uint16_t port;
     unsigned count;
-    unsigned sources; /* 127.1.0.1 and the following */
+    unsigned sources; /* number of source addresses from 127.1.0.1 on */
 };
 
 static int flood_connect(const struct flood_order *order, unsigned number)
@@ -61,7 +61,7 @@ static int flood_connect(const struct flood_order *order, unsigned number)
     if (fd < 0 || bind(fd, (struct sockaddr *)&from, sizeof(from)) != 0 ||
         connect(fd, (struct sockaddr *)&to, sizeof(to)) != 0)
         _exit(1);
-    (void)send(fd, "M", 1, MSG_NOSIGNAL); /* it may have been reset already */
+    (void)send(fd, "M", 1, MSG_NOSIGNAL); /* the stream may have been reset already */
     return fd;
 }
 
@@ -107,7 +107,7 @@ static struct flood flood_start(void)
     return flood;
 }
 
-/* Returns when all have connected; the library may not have accepted all of them yet. */
+/* Returns when all have connected. The library may not have accepted all of them yet. */
 static void flood(const struct flood *flood, uint16_t port, unsigned count, unsigned sources)
 {
     struct flood_order order = {.port = port, .count = count, .sources = sources};
@@ -166,7 +166,7 @@ static void close_service(void)
     fx_node_close(&s.node);
 }
 
-/* All that went for want of room or, on a slow machine, of time. */
+/* Returns the number of streams closed for lack of room or, on a slow machine, of time. */
 static uint64_t gone(void)
 {
     struct itx_counters all = {.size = sizeof(all)};
@@ -187,7 +187,10 @@ static void request(struct raw_bytes *out)
     raw_mpa2(out, false, RAW_MPA_C | RAW_MPA_S, RAW_ENH_A | RAW_ENH_C | RAW_ENH_D | 8u << 16 | 8u);
 }
 
-/* A slow one: what it sends at first. Accepted when it returns, if it is the only one. */
+/*
+ * Connects a slow peer and sends its first octets. If it is the only one, it is accepted when this
+ * returns.
+ */
 static void begin(struct raw_peer *peer)
 {
     RAW_BYTES(out);
@@ -197,7 +200,7 @@ static void begin(struct raw_peer *peer)
     CHECK(raw_send_part(peer, out.data, 5));
 }
 
-/* The rest of it, and the answer. */
+/* Sends the rest and receives the answer. */
 static void finish(struct raw_peer *peer)
 {
     RAW_BYTES(out);
@@ -217,9 +220,7 @@ static void wait_accepted(size_t more)
 
 /* ---- Many sources --------------------------------------------------------------------------- */
 
-/*
- * Each that comes is let in, and for each one goes: those who mean it find their place at any time.
- */
+/* Each new stream is accepted and an old one is closed, so an honest peer is served at any time. */
 Test(hostile_half_open, newcomers_are_served, .init = open_service, .fini = close_service)
 {
     const unsigned floods = 8;
@@ -232,11 +233,11 @@ Test(hostile_half_open, newcomers_are_served, .init = open_service, .fini = clos
     }
     wait_gone((floods - 1) * HALF_OPEN_MAX);
     CHECK(gone() <= (uint64_t)floods * HALF_OPEN_MAX);
-    /* With one on its way, and answered ones that are still being closed. */
+    /* One more may be on its way, and answered ones may still be closing. */
     CHECK(fx_fd_count() <= s.descriptors + HALF_OPEN_MAX + 1 + floods);
 }
 
-/* A slow one keeps its place until as many have come behind it as there are places. */
+/* A slow peer keeps its place until as many peers have come after it as there are places. */
 Test(hostile_half_open, as_many_may_come_as_there_are_places, .init = open_service,
      .fini = close_service)
 {
@@ -252,7 +253,7 @@ Test(hostile_half_open, as_many_may_come_as_there_are_places, .init = open_servi
     begin(&late);
     wait_accepted(1 + HALF_OPEN_MAX);
     flood(&s.flood, s.port, 2 * HALF_OPEN_MAX, 10000);
-    /* It has spoken already: its octets are no reason to wait for more of them. */
+    /* It has sent octets before, so they do not extend its time. */
     CHECK_EQ(RAW_RESET, raw_drain(&late));
     raw_close(&late);
 }
@@ -271,7 +272,7 @@ Test(hostile_half_open, a_source_has_its_share, .init = open_service, .fini = cl
     finish(&slow);
 }
 
-/* Two IAs would do with the same rules: the share is each IA's own. */
+/* The rules are the same with two IAs: each has its own share. */
 Test(hostile_half_open, the_share_can_be_set, .init = open_service, .fini = close_service)
 {
     struct raw_peer slow;
@@ -279,7 +280,7 @@ Test(hostile_half_open, the_share_can_be_set, .init = open_service, .fini = clos
     CHECK_OK(itx_ia_set_half_open_share(s.node.ia, 3));
     begin(&slow);
     wait_accepted(2);
-    flood(&s.flood, s.port, 100, 10); /* ten times ten: seven of each go */
+    flood(&s.flood, s.port, 100, 10); /* ten times ten: seven of each are closed */
     wait_gone(70);
     CHECK_EQ(70, gone());
     CHECK_OK(itx_ia_set_half_open_share(s.node.ia, 0));
@@ -291,10 +292,10 @@ Test(hostile_half_open, the_share_can_be_set, .init = open_service, .fini = clos
 
 /* ---- The kernel's part ---------------------------------------------------------------------- */
 
-/* What listeners were told last; -1: nothing. */
+/* the last value that listeners set; -1: none */
 static _Atomic int deferring = -1;
 
-/* In front of the C library's. */
+/* Replaces setsockopt of the C library. */
 int setsockopt(int fd, int level, int option, const void *value, socklen_t length)
 {
     if (level == IPPROTO_TCP && option == TCP_DEFER_ACCEPT)
@@ -302,7 +303,7 @@ int setsockopt(int fd, int level, int option, const void *value, socklen_t lengt
     return (int)syscall(SYS_setsockopt, fd, level, option, value, length);
 }
 
-/* It keeps silent streams for a while, but only when there are many. */
+/* The kernel holds silent streams back for a while, but only if there are many. */
 Test(hostile_half_open, the_kernel_keeps_streams_of_a_crowd)
 {
     struct raw_peer peer;
@@ -330,7 +331,10 @@ Test(hostile_half_open, the_kernel_keeps_streams_of_a_crowd)
 
 /* ---- Descriptors ---------------------------------------------------------------------------- */
 
-/* The program has many open itself: a quarter of all is left to it, however many come. */
+/*
+ * The program has many open descriptors itself. A quarter of all is left to it, however many
+ * streams come.
+ */
 Test(hostile_half_open, descriptors_are_left, .init = open_service, .fini = close_service)
 {
     const unsigned own = DESCRIPTORS / 2;
@@ -342,7 +346,7 @@ Test(hostile_half_open, descriptors_are_left, .init = open_service, .fini = clos
     for (unsigned came = batch; came <= 2 * HALF_OPEN_MAX; came += batch) {
         flood(&s.flood, s.port, batch, 10000);
         FX_WAIT_WHILE(fx_fd_count() + gone() < s.descriptors + own + came, "all that have come");
-        /* One is accepted before it is closed, so the count may be above for a moment. */
+        /* A stream is accepted before one is closed, so the count may be higher for a moment. */
         FX_WAIT_WHILE(fx_fd_count() > 3 * DESCRIPTORS / 4 + 2, "all that have come");
     }
     for (unsigned i = 0; i < own; i++)
@@ -381,8 +385,8 @@ Test(hostile_half_open, the_log_names_peers_at_a_bounded_rate)
     (void)remove(path);
     CHECK(named >= 5);
     /*
-     * Of two places in the code, five a second, and each time at most one line about those left
-     * out.
+     * Two places in the code log five lines a second each, and each time at most one about
+     * suppressed lines.
      */
     CHECK(lines <= 20 * (2 + (fx_now_us() - start) / 1000000));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What looks bad and is not: odd but legal FPDUs, and the largest there are. */
+/* Octets that look bad but are legal: unusual FPDUs, and the largest possible ones. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -61,7 +61,9 @@ static void reserved_bits(struct hk_victim *victim, struct hostile_bed *bed)
     fx_done_len(victim->kit->node.recv_evd, victim->ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, 16);
 }
 
-/* A tagged message between the segments of an untagged one, and writes in any order of offsets. */
+/*
+ * A tagged message between the segments of an untagged one, and Writes with offsets in any order.
+ */
 static void interleaved(struct hk_victim *victim, struct hostile_bed *bed)
 {
     RAW_BYTES(ulpdu);
@@ -101,7 +103,7 @@ Test(hostile_harmless, harmless)
     bed_close(&bed);
 }
 
-/* A Read of no octets gets a Response of no octets, whatever it names. */
+/* A Read of no octets gets a Response of no octets, whatever memory it names. */
 Test(hostile_harmless, read_of_nothing)
 {
     static struct raw_segment segment;
@@ -124,7 +126,7 @@ Test(hostile_harmless, read_of_nothing)
     bed_close(&bed);
 }
 
-/* The largest ULPDU there is, as Send and as Write. */
+/* The largest possible ULPDU as a Send and as a Write. */
 Test(hostile_harmless, largest_ulpdu)
 {
     struct hostile_bed bed;

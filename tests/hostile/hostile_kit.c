@@ -114,7 +114,7 @@ static void receive_theirs(struct hk_victim *victim, bool reply)
     CHECK_EQ(reply, victim->theirs.reply);
 }
 
-/* The settings that make the library's Request one that the Reply of this startup answers. */
+/* Sets the parameters so that the Reply of this startup answers the library's Request. */
 static void match_settings(it_ep_handle_t ep, enum hk_role role, const struct hk_startup *startup)
 {
     struct itx_mpa_params params = fx_mpa(ep);
@@ -182,7 +182,7 @@ unsigned hk_code(const struct raw_segment *terminate)
     return (unsigned)terminate->payload[0] << 8 | terminate->payload[1];
 }
 
-/* Which headers a Terminate has to carry, by its code (sheet C.2). */
+/* Returns whether a Terminate with this code must carry headers (sheet C.2). */
 static bool wants_header(unsigned code)
 {
     unsigned layer = code >> 12;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * hostile_kit.h - an IA under attack. It owns a healthy connection to another IA of the same
- * process, which must survive whatever the raw peers do, and victims: endpoints whose peer is a
- * raw one (support/raw_peer.h).
+ * hostile_kit.h - an IA under attack. It has a healthy connection to another IA of this process,
+ * which must survive whatever the raw peers do, and victims: endpoints whose peer is a raw one
+ * (support/raw_peer.h).
  */
 #ifndef ITAPI_TESTS_HOSTILE_HOSTILE_KIT_H
 #define ITAPI_TESTS_HOSTILE_HOSTILE_KIT_H
@@ -13,10 +13,10 @@
 #include "support/it_fixture.h"
 #include "support/raw_peer.h"
 
-/* How the victim came to its connection, i.e. what the raw peer talks to. */
+/* How the victim got its connection, so what the raw peer talks to. */
 enum hk_role {
-    HK_LISTEN,            /* our listener; the victim is MPA Responder */
-    HK_CONNECT,           /* our it_ep_connect; Initiator */
+    HK_LISTEN,            /* the library listens; the victim is the MPA responder */
+    HK_CONNECT,           /* it_ep_connect; initiator */
     HK_CONVERT_RESPONDER, /* it_socket_convert with a message */
     HK_CONVERT_INITIATOR, /* it_socket_convert without one */
     HK_ROLES
@@ -33,18 +33,18 @@ struct hk {
     struct fx_pair good; /* good.a is the node itself */
     it_listen_handle_t listener;
     uint16_t port;
-    size_t fds; /* open descriptors when all is calm */
+    size_t fds; /* number of open descriptors without a victim */
 };
 
 void hk_open(struct hk *kit);
-/* Checks that nothing is left over, then closes everything. */
+/* Checks that nothing is left, then closes everything. */
 void hk_close(struct hk *kit);
-/* The healthy connection still moves data, both ways. */
+/* Checks that the healthy connection moves data both ways. */
 void hk_healthy(struct hk *kit);
-/* No event is queued anywhere. */
+/* Checks that no event is queued anywhere. */
 void hk_quiet(struct hk *kit);
 
-/* What the raw side puts into its Request or Reply. */
+/* The raw peer's Request or Reply. */
 struct hk_startup {
     unsigned revision;
     unsigned flags; /* RAW_MPA_C and RAW_MPA_M */
@@ -62,34 +62,34 @@ struct hk_victim {
     struct raw_mpa_frame theirs; /* the library's Request or Reply */
 };
 
-/* A victim that is connected, and its peer ready to exchange FPDUs. */
+/* Makes a connected victim whose peer is ready to exchange FPDUs. */
 void hk_victim(struct hk *kit, struct hk_victim *victim, enum hk_role role,
                const struct hk_startup *startup);
-/* The same for an endpoint of the test's own making (in state UNCONNECTED). */
+/* Does the same for an endpoint that the test has made (in state UNCONNECTED). */
 void hk_victim_of(struct hk *kit, struct hk_victim *victim, it_ep_handle_t ep, enum hk_role role,
                   const struct hk_startup *startup);
-/* As far as the TCP connection, with the victim expecting a Request or Reply. */
+/* Makes the TCP connection only. The victim expects a Request or Reply. */
 void hk_victim_start(struct hk *kit, struct hk_victim *victim, it_ep_handle_t ep,
                      enum hk_role role);
-/* Ends what is left of it. */
+/* Closes what is left of the victim. */
 void hk_victim_close(struct hk_victim *victim);
-/* The peer leaves in order, and so does the victim. */
+/* The peer closes in order, and the victim ends, too. */
 void hk_part(struct hk_victim *victim);
 
-/* One FPDU that does nothing, so that the victim may send: a zero-length Write. */
+/* Sends an FPDU that does nothing, a zero-length Write, so that the victim may send. */
 void hk_wake(struct hk_victim *victim);
 
-/* layer/type/code as one number: 1/2/05 is 0x1205. */
+/* Returns layer/type/code as one number: 1/2/05 is 0x1205. */
 unsigned hk_code(const struct raw_segment *terminate);
 /*
- * Skips FPDUs up to a Terminate, checks its form and that the stream ends properly behind it, and
- * returns its code. offender is the ULPDU it is about (NULL: not compared).
+ * Skips FPDUs up to a Terminate, checks its form and that the stream ends properly after it, and
+ * returns its code. offender is the ULPDU that it names (NULL: not compared).
  */
 unsigned hk_terminated(struct hk_victim *victim, const struct raw_bytes *offender);
 
-/* The victim is NONOPERATIONAL and gets this connection event, and no other one. */
+/* Checks that the victim is NONOPERATIONAL and has this connection event and no other. */
 void hk_ended(struct hk_victim *victim, it_event_type_t number);
-/* The next affiliated event is one of these two for the victim. */
+/* Takes the next affiliated event, which must be one of these two and for the victim. */
 void hk_affiliated(struct hk_victim *victim, it_event_type_t one, it_event_type_t other);
 
 #endif /* ITAPI_TESTS_HOSTILE_HOSTILE_KIT_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A peer that asks for markers gets them in everything that is sent to it: right positions, right
- * pointers, right CRC (the raw peer checks each of them). What it sends itself carries none.
+ * A peer that asks for markers gets them in every frame: at the right positions, with the right
+ * pointers and the right CRC (the raw peer checks each). Its own frames have none.
  */
 #include <criterion/criterion.h>
 #include <string.h>
@@ -22,7 +22,7 @@ struct bed {
     struct fx_buf out;
 };
 
-/* One message of ours, in as many FPDUs as it takes. */
+/* Receives one message of the library, in as many FPDUs as it has, and checks it. */
 static void message(struct bed *bed, enum raw_op op, uint32_t msn, uint32_t stag, uint64_t to,
                     size_t size)
 {
@@ -101,7 +101,7 @@ static void run(enum hk_role role, const struct hk_startup *startup)
         hk_wake(&bed.victim);
     exchange(&bed);
     CHECK(bed.victim.peer.markers_seen >= bed.victim.peer.received / 512);
-    /* The Terminate has them too. */
+    /* The Terminate has markers, too. */
     raw_tagged(&ulpdu, RAW_WRITE, 0, 0, "nowhere", 7, true);
     CHECK(raw_send_ulpdu(&bed.victim.peer, &ulpdu));
     CHECK_EQ(0x1100, hk_terminated(&bed.victim, &ulpdu));
@@ -129,7 +129,7 @@ TEST_ROW(hostile_marker, connect_revision_2, run, HK_CONNECT, &revision_2);
 TEST_ROW(hostile_marker, convert_responder, run, HK_CONVERT_RESPONDER, &revision_1);
 TEST_ROW(hostile_marker, convert_initiator, run, HK_CONVERT_INITIATOR, &revision_1);
 
-/* Many small messages and a large one in the queue at once. */
+/* The queue has many small messages and a large one at once. */
 Test(hostile_marker, queue_of_messages)
 {
     struct bed bed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * it_lmr_free while a peer writes into the region, and while it reads from it: when the call has
- * returned the memory does not change any more, and nothing of it leaves.
+ * it_lmr_free while a peer writes to the region or reads from it. When the call has returned, the
+ * memory does not change any more, and no octet of it is sent.
  */
 #include <criterion/criterion.h>
 #include <pthread.h>
@@ -35,7 +35,7 @@ static void free_under_writes(const struct hk_startup *startup, unsigned seed)
     CHECK_OK(it_lmr_free(region.lmr));
     memcpy(now, region.data, REGION);
     stays(region.data, now, GRACE_US);
-    /* What the program does with its memory now is its own business. */
+    /* The program may use its memory again. */
     memset(region.data, 0xff, REGION);
     memset(now, 0xff, REGION);
     hk_ended(&victim, IT_CM_MSG_CONN_BROKEN_EVENT);
@@ -65,7 +65,7 @@ Test(hostile_memory, freed_under_writes_without_crc)
         free_under_writes(&startup, seed);
 }
 
-/* Freed with an FPDU half arrived: the rest of it goes nowhere. */
+/* The region is freed when half of an FPDU has arrived. The rest is placed nowhere. */
 Test(hostile_memory, freed_under_half_an_fpdu, .init = kit_init, .fini = kit_fini)
 {
     RAW_BYTES(ulpdu);
@@ -98,7 +98,7 @@ Test(hostile_memory, freed_under_half_an_fpdu, .init = kit_init, .fini = kit_fin
     check_done();
 }
 
-/* A peer on its own thread that reads the region and never finds the marked octet in it. */
+/* A thread whose peer reads the region and must never find the marked octet in it. */
 struct reader {
     pthread_t thread;
     struct raw_peer *peer;
@@ -110,7 +110,10 @@ struct reader {
 
 #define SECRET 0xc5
 
-/* One FPDU; *leaked is set if it, whole or in part, has the marked octet in its payload. */
+/*
+ * Receives one FPDU. Sets *leaked if its payload, even of an incomplete one, contains the marked
+ * octet.
+ */
 static enum raw_result receive_and_search(struct raw_peer *peer, struct raw_segment *segment,
                                           atomic_bool *leaked)
 {
@@ -200,7 +203,7 @@ Test(hostile_memory, freed_under_reads_without_crc)
         free_under_reads(&startup, seed);
 }
 
-/* The peer reads nothing of the Response: it is half sent when the region goes. */
+/* The peer does not read the Response, so only half of it was sent when the region is freed. */
 Test(hostile_memory, freed_under_half_a_response, .init = kit_init, .fini = kit_fini)
 {
     static struct raw_segment segment;
@@ -215,12 +218,12 @@ Test(hostile_memory, freed_under_half_a_response, .init = kit_init, .fini = kit_
     raw_read_request(&ulpdu, 1, 1, 0, (uint32_t)region.size, (uint32_t)region.key,
                      fx_addr(&region, 0));
     CHECK(raw_send_ulpdu(&victim.peer, &ulpdu));
-    /* The first of it is on its way. */
+    /* The start of the Response has left. */
     CHECK_EQ(RAW_OK, raw_receive_fpdu(&victim.peer, &segment));
     hk_healthy(&kit);
     CHECK_OK(it_lmr_free(region.lmr));
     memset(region.data, SECRET, region.size);
-    /* What the kernel has taken before may still come, nothing else. */
+    /* Octets that the kernel has taken may still come, but no others. */
     do
         result = receive_and_search(&victim.peer, &segment, &leaked);
     while (result == RAW_OK && segment.op == RAW_READ_RESPONSE);

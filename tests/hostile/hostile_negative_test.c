@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The table of bad FPDUs, each against a fresh connection in each of the four roles: the Terminate
- * on the wire, the affiliated event, one BROKEN event, posted work flushed, nothing placed or
- * delivered behind the bad FPDU, and all other connections unharmed.
+ * The table of bad FPDUs, each on a new connection in each of the four roles. Checks the Terminate,
+ * the affiliated event, one BROKEN event, that posted requests are flushed, that nothing behind the
+ * bad FPDU is placed or delivered, and that other connections are not affected.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ static void attack_once(struct hostile_bed *bed, const struct hostile_row *row, 
     attack.crc = victim.peer.crc;
     row->build(&attack, row->arg);
     raw_add(&offender, attack.ulpdu.data, attack.ulpdu.len);
-    /* Behind it, one that would be good. */
+    /* A good FPDU follows. */
     hostile_add_good(&attack);
     CHECK(raw_send(&victim.peer, &attack.stream));
 
@@ -87,7 +87,7 @@ Test(hostile_negative, connect_revision_2)
     attack_all(HK_CONNECT, &startup);
 }
 
-/* Our Terminates to a peer that wants markers and no CRC. */
+/* The library's Terminates to a peer that wants markers and no CRC. */
 Test(hostile_negative, connect_with_markers)
 {
     static const struct hk_startup startup = {1, RAW_MPA_M, 0};

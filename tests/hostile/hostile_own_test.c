@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * itx_mpa_params.own_peer on the wire: a foreign peer sees what it always sees, and a peer that
- * lies about being one of ours loses its own connection only.
+ * itx_mpa_params.own_peer on the wire: a foreign peer sees what it always sees. A peer that falsely
+ * claims to be this library loses only its own connection.
  */
 #include <criterion/criterion.h>
 #include <string.h>
@@ -39,14 +39,14 @@ static uint32_t agreed(it_ep_handle_t ep)
     return info.own_peer;
 }
 
-/* The victim connects; the peer asks it for the Read and gets it, in .ulpdu of segment. */
+/* The victim connects. The peer asks it for the Read and receives it in .ulpdu of segment. */
 static void victim_connects(struct hk_victim *victim, uint32_t own_peer)
 {
     RAW_BYTES(bytes);
 
     hk_victim_start(&kit, victim, endpoint(own_peer), HK_CONNECT);
     CHECK_EQ(RAW_OK, raw_receive_mpa(&victim->peer, &victim->theirs));
-    /* The Request is the same, asked for or not. */
+    /* The Request is the same with and without own_peer. */
     CHECK_EQ(RAW_MPA_C | RAW_MPA_S, victim->theirs.flags);
     CHECK_EQ(4, victim->theirs.pd_len);
     raw_mpa2(&bytes, true, RAW_MPA_C, WORD);
@@ -119,7 +119,7 @@ Test(hostile_own, answers_nobody_asked_for, .init = kit_init, .fini = kit_fini)
     hk_victim_close(&victim);
 }
 
-/* What was sent before the answer completes with it. */
+/* Requests sent before the answer complete with it. */
 Test(hostile_own, foreign_responder, .init = kit_init, .fini = kit_fini)
 {
     struct hk_victim victim;
@@ -136,7 +136,7 @@ Test(hostile_own, foreign_responder, .init = kit_init, .fini = kit_fini)
     CHECK_EQ(0, agreed(victim.ep));
     post_send(&victim, 2);
     is_sent(&victim, 2);
-    /* A Send without a receive ends the connection, as ever. */
+    /* A Send without a receive ends the connection as usual. */
     send_text(&victim, 1, "early");
     CHECK_EQ(0x1202, hk_terminated(&victim, NULL));
     hk_ended(&victim, IT_CM_MSG_CONN_BROKEN_EVENT);
@@ -144,7 +144,7 @@ Test(hostile_own, foreign_responder, .init = kit_init, .fini = kit_fini)
     hk_victim_close(&victim);
 }
 
-/* A foreign Initiator is answered as it asked; only one that greets hears a greeting. */
+/* A foreign initiator is answered as it asks. Only one that greets gets a greeting. */
 static void initiator(uint32_t own_peer, uint64_t says, uint64_t hears)
 {
     RAW_BYTES(ulpdu);
@@ -182,7 +182,7 @@ Test(hostile_own, initiators, .init = kit_init, .fini = kit_fini)
 
 /* ---- Liars ---------------------------------------------------------------------------------- */
 
-/* It acknowledges what it has not got, less than before, and what nobody sends. */
+/* The peer acknowledges messages that it has not got, fewer than before, or with illegal values. */
 Test(hostile_own, false_acknowledgements, .init = kit_init, .fini = kit_fini)
 {
     struct hk_victim victim;
@@ -203,7 +203,7 @@ Test(hostile_own, false_acknowledgements, .init = kit_init, .fini = kit_fini)
     hk_part(&victim);
 }
 
-/* It never acknowledges: its own requests wait, and no others. */
+/* The peer never acknowledges: only its own connection's requests wait. */
 Test(hostile_own, no_acknowledgement, .init = kit_init, .fini = kit_fini)
 {
     struct hk_victim victim;
@@ -211,7 +211,7 @@ Test(hostile_own, no_acknowledgement, .init = kit_init, .fini = kit_fini)
 
     victim_connects(&victim, BOTH);
     answer(&victim, OFFER);
-    /* A connection that is lost before flushes the requests alone. */
+    /* Wait for the agreement: without it a lost connection only flushes the requests. */
     FX_WAIT_WHILE(agreed(victim.ep) == 0, "the answer is read");
     while (it_post_send(victim.ep, NULL, 0, i, FX_SIGNAL) == IT_SUCCESS)
         i++;
@@ -226,7 +226,7 @@ Test(hostile_own, no_acknowledgement, .init = kit_init, .fini = kit_fini)
     hk_victim_close(&victim);
 }
 
-/* It begins Sends that nobody receives, and goes away within one. */
+/* The peer begins Sends without receives, and disappears within one. */
 Test(hostile_own, a_send_that_is_never_whole, .init = kit_init, .fini = kit_fini)
 {
     static const char text[4000];

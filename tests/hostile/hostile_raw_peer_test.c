@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The raw peer itself, against the golden frames: what it builds and how it judges. */
+/* Tests the raw peer with the golden frames: what it builds and how it judges. */
 #include <criterion/criterion.h>
 #include <string.h>
 #include <unistd.h>
@@ -67,7 +67,7 @@ Test(hostile_raw_peer, frames)
                     "78787878 b5824650");
 }
 
-/* Golden connection F: the two FPDUs that RFC 5044 prints, and the one between them. */
+/* Golden connection F: the two FPDUs of RFC 5044 and the one between them. */
 static void marked_stream(struct raw_bytes *out)
 {
     RAW_BYTES(ulpdu);
@@ -115,7 +115,7 @@ Test(hostile_raw_peer, markers)
     raw_close(&receiver);
 }
 
-/* Every corrupted octet is noticed. */
+/* The raw peer notices every corrupted octet. */
 Test(hostile_raw_peer, notices_corruption)
 {
     static struct raw_segment segment;

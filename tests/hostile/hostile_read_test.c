@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * RDMA Reads with a bad peer: Responses that lie, more Requests than the IRD allows, and what the
- * library keeps to itself (its own ORD).
+ * RDMA Reads with a bad peer: Responses that lie, more Requests than the IRD allows, and the
+ * library's own ORD.
  */
 #include <criterion/criterion.h>
 #include <poll.h>
@@ -20,7 +20,7 @@ static bool says_nothing(struct hk_victim *victim)
     return poll(&wait, 1, GRACE_MS) == 0;
 }
 
-/* What the last Read Request of the victim asked for. */
+/* The content of the victim's last Read Request. */
 struct asked {
     uint32_t sink_stag;
     uint64_t sink_to;
@@ -70,7 +70,7 @@ static void wrong_stag(struct hk_victim *victim, const struct asked *asked)
 
 static void stag_of_another_region(struct hk_victim *victim, const struct asked *asked)
 {
-    /* Not ours to know, but "the sink's neighbour" is what an attacker would try. */
+    /* The peer does not know this STag, but an attacker would try the one next to the sink's. */
     respond(victim, asked->sink_stag + 1, asked->sink_to, lies, asked->size, true);
 }
 
@@ -141,7 +141,7 @@ static const struct lie all_lies[] = {
     {"repeated", repeated},
 };
 
-/* The Read fails, the connection breaks with a Terminate, nothing outside the sink is touched. */
+/* The Read fails, the connection breaks with a Terminate, and nothing outside the sink changes. */
 static void lied_to(const struct lie *lie, enum hk_role role)
 {
     struct hk_victim victim;
@@ -186,7 +186,10 @@ Test(hostile_read, responses_that_lie, .init = kit_init, .fini = kit_fini)
     check_done();
 }
 
-/* Into several segments: a Response too long must not run into what lies behind the last one. */
+/*
+ * The sink has several segments: a Response that is too long must not reach the memory behind the
+ * last one.
+ */
 Test(hostile_read, scattered_sink, .init = kit_init, .fini = kit_fini)
 {
     struct hk_victim victim;
@@ -224,7 +227,7 @@ Test(hostile_read, scattered_sink, .init = kit_init, .fini = kit_fini)
     }
 }
 
-/* The sink may not be written by the peer with an ordinary Write, unless it has that right. */
+/* The peer may not write to the sink with an ordinary Write unless it has that right. */
 Test(hostile_read, write_to_the_sink, .init = kit_init, .fini = kit_fini)
 {
     struct hk_victim victim;
@@ -254,7 +257,7 @@ Test(hostile_read, write_to_the_sink, .init = kit_init, .fini = kit_fini)
 
 #define DEEPEST 256u
 
-/* An endpoint of these depths, both ways, and what its raw peer says of its own. */
+/* Makes an endpoint with this depth both ways. Its raw peer announces the same. */
 static void deep_victim(struct hk_victim *victim, enum hk_role role, uint32_t depth)
 {
     const struct hk_startup startup = {2, RAW_MPA_C, depth << 16 | depth};
@@ -267,7 +270,7 @@ static void deep_victim(struct hk_victim *victim, enum hk_role role, uint32_t de
                  role == HK_CONNECT ? &startup : &hk_plain);
 }
 
-/* No more Requests on the wire than the peer's IRD; the next one when one is answered. */
+/* At most as many Requests as the peer's IRD are open. An answer lets the next one leave. */
 static void no_more_than(uint32_t ord)
 {
     const uint32_t count = ord + 4;
@@ -302,7 +305,7 @@ static void no_more_than(uint32_t ord)
 TEST_ROW(hostile_read, no_more_than_ord, no_more_than, 2);
 TEST_ROW(hostile_read, no_more_than_the_deepest_ord, no_more_than, DEEPEST);
 
-/* A fenced request does not leave before the Reads in front of it are answered. */
+/* A fenced request leaves only when earlier Reads were answered. */
 Test(hostile_read, fence_on_the_wire, .init = kit_init, .fini = kit_fini)
 {
     static struct raw_segment segment;
@@ -329,7 +332,7 @@ Test(hostile_read, fence_on_the_wire, .init = kit_init, .fini = kit_fini)
     hk_part(&victim);
 }
 
-/* Completions keep the order of posting, though the Send behind the Read has left long ago. */
+/* Completions keep the order of posting, though the Send behind the Read left before. */
 Test(hostile_read, send_waits_for_the_read_before_it, .init = kit_init, .fini = kit_fini)
 {
     static struct raw_segment segment;
@@ -354,7 +357,10 @@ Test(hostile_read, send_waits_for_the_read_before_it, .init = kit_init, .fini = 
 
 /* ---- IRD ------------------------------------------------------------------------------------ */
 
-/* Asks for far more than the IRD and reads none of it: terminated, and bounded. */
+/*
+ * The peer asks for far more Reads than the IRD and reads no answer: it is terminated, and the cost
+ * is bounded.
+ */
 static void flood(uint32_t ird, unsigned requests)
 {
     it_ep_attributes_t attr = fx_ep_attr();
@@ -391,16 +397,16 @@ static void flood(uint32_t ird, unsigned requests)
 
 TEST_ROW(hostile_read, flood_beyond_ird_1, flood, 1, 3);
 
-/* None of these can be answered in full: the first one beyond the IRD is one too many. */
+/* No request can be fully answered, so the first one beyond the IRD is one too many. */
 TEST_ROW(hostile_read, one_beyond_ird_1, flood, 1, 2);
 TEST_ROW(hostile_read, one_beyond_ird_8, flood, 8, 9);
 TEST_ROW(hostile_read, one_beyond_the_deepest_ird, flood, DEEPEST, DEEPEST + 1);
 
-/* Some peers make a power of two of what they were told: they are let have it, and no more. */
+/* Some peers round the depth up to a power of two. They get that, but no more. */
 TEST_ROW(hostile_read, one_beyond_ird_5, flood, 5, 9);
 TEST_ROW(hostile_read, flood_beyond_ird_8, flood, 8, 1000);
 
-/* As many as the IRD allows, all at once, are all answered, in order. */
+/* As many Reads as the IRD allows, all at once, are answered in order. */
 static void as_many_as(uint32_t ird, uint32_t rounds)
 {
     static struct raw_segment segment;
@@ -452,7 +458,7 @@ static void send_what_fits(struct raw_peer *peer, const struct raw_bytes *bytes)
     }
 }
 
-/* A flood of Reads of 0 octets, whose answers nobody reads, does no harm either way. */
+/* A flood of Reads of 0 octets, whose answers nobody reads, does no harm. */
 Test(hostile_read, flood_of_nothing, .init = kit_init, .fini = kit_fini)
 {
     struct hk_victim victim;
@@ -464,7 +470,7 @@ Test(hostile_read, flood_of_nothing, .init = kit_init, .fini = kit_fini)
         raw_read_request(&ulpdu, i + 1, 1, 0, 0, 0, 0);
         raw_fpdu(&stream, &ulpdu, true);
     }
-    /* The answers fill our side of the connection: we never read. */
+    /* The answers fill the connection: the peer never reads. */
     send_what_fits(&victim.peer, &stream);
     hk_healthy(&kit);
     CHECK_OK(it_ep_free(victim.ep));

@@ -38,7 +38,7 @@ static void read_from(struct hostile_attack *attack, uint32_t from_stag, uint64_
 
 /* ---- Frames by their arguments -------------------------------------------------------------- */
 
-/* A Send or a Write of this length only. */
+/* Makes a Send or a Write of only this length. */
 static void short_send(struct hostile_attack *attack, const uint64_t *arg)
 {
     good_send(attack);
@@ -53,7 +53,7 @@ static void short_write(struct hostile_attack *attack, const uint64_t *arg)
     frame(attack);
 }
 
-/* The same in which one octet is another one: where, which. */
+/* Does the same with one octet changed. Arguments: which one, to what. */
 static void other_send(struct hostile_attack *attack, const uint64_t *arg)
 {
     good_send(attack);
@@ -68,7 +68,7 @@ static void other_write(struct hostile_attack *attack, const uint64_t *arg)
     frame(attack);
 }
 
-/* Opcode, queue, MSN, MO, length. */
+/* Arguments: opcode, queue, MSN, MO, length. */
 static void message(struct hostile_attack *attack, const uint64_t *arg)
 {
     untagged(attack, (unsigned)arg[0], (uint32_t)arg[1], (uint32_t)arg[2], (uint32_t)arg[3],
@@ -90,7 +90,7 @@ static const struct fx_buf *region(const struct hostile_attack *attack, uint64_t
     return regions[number];
 }
 
-/* Region, what differs in its STag, offset, length. */
+/* Arguments: region, change of its STag, offset, length. */
 static void write_at(struct hostile_attack *attack, const uint64_t *arg)
 {
     const struct fx_buf *buf = region(attack, arg[0]);
@@ -98,7 +98,7 @@ static void write_at(struct hostile_attack *attack, const uint64_t *arg)
     write_to(attack, bed_stag(buf) ^ (uint32_t)arg[1], fx_addr(buf, 0) + arg[2], arg[3]);
 }
 
-/* Region, offset, MSN. */
+/* Arguments: region, offset, MSN. */
 static void read_at(struct hostile_attack *attack, const uint64_t *arg)
 {
     const struct fx_buf *buf = region(attack, arg[0]);
@@ -140,7 +140,7 @@ static void send_second_mo_wrong(struct hostile_attack *attack, const uint64_t *
     frame(attack);
 }
 
-/* An empty segment begins a message, whose opcode and STag stay. */
+/* An empty segment begins a message and fixes its opcode and STag. */
 static void send_changes_opcode(struct hostile_attack *attack, const uint64_t *unused)
 {
     (void)unused;
@@ -276,12 +276,12 @@ static void atomic_misaligned(struct hostile_attack *attack, const uint64_t *unu
 #define ACCESS    IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION
 #define FLUSHED   IT_DTO_ERR_FLUSHED
 
-/* Name, frame with its arguments, codes, affiliated events. Both receives are flushed ... */
+/* Name, frame with its arguments, codes, affiliated events. Both receives are flushed. */
 #define ROW(name, build, codes, events, ...)                                                       \
     {                                                                                              \
         name, build, {__VA_ARGS__}, {codes}, {events}, FLUSHED, FLUSHED, false                     \
     }
-/* ... or end otherwise. */
+/* The same, but the receives end with these statuses. */
 #define ROW_THAT_ENDS(name, build, codes, events, first, second, ...)                              \
     {                                                                                              \
         name, build, {__VA_ARGS__}, {codes}, {events}, first, second, false                        \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The startup as it looks on the wire: Requests and Replies of the library, ready-to-receive
- * messages of every kind in both roles, read depths, and who may send when.
+ * The startup on the wire: the library's Requests and Replies, ready-to-receive messages of every
+ * kind in both roles, read depths, and which side may send when.
  */
 #include <criterion/criterion.h>
 #include <poll.h>
@@ -10,7 +10,7 @@
 
 #include "hostile/fixture_kit.h"
 
-/* Long enough for something that must not be sent to be sent all the same. */
+/* How long the test waits for a frame that must not come. */
 #define GRACE_MS 30
 
 /* The peer-to-peer model and its kinds of ready-to-receive messages. */
@@ -66,7 +66,7 @@ Test(hostile_rtr, default_request, .init = kit_init, .fini = kit_fini)
         CHECK_EQ(RAW_MPA_C | RAW_MPA_S, victim.theirs.flags);
         CHECK_EQ(4, victim.theirs.pd_len);
         CHECK_EQ(WORD(RAW_ENH_A | RAW_ENH_C | RAW_ENH_D, 5, 7), victim.theirs.word);
-        /* Nothing is glued behind the Request. */
+        /* Nothing follows the Request. */
         CHECK(says_nothing(&victim));
         CHECK_EQ(IT_EP_STATE_ACTIVE1_CONNECTION_PENDING, fx_ep_state(victim.ep));
         CHECK_STATUS(IT_ERR_INVALID_EP_STATE, it_post_send(victim.ep, NULL, 0, 1, FX_SIGNAL));
@@ -85,11 +85,11 @@ Test(hostile_rtr, request_of_revision_1, .init = kit_init, .fini = kit_fini)
     CHECK_EQ(1, victim.theirs.revision);
     CHECK_EQ(RAW_MPA_C, victim.theirs.flags);
     CHECK_EQ(0, victim.theirs.pd_len);
-    CHECK(says_nothing(&victim)); /* no RTR here */
+    CHECK(says_nothing(&victim)); /* no RTR is due here */
     hk_part(&victim);
 }
 
-/* Private data goes behind the enhanced word. */
+/* Private data follows the enhanced word. */
 Test(hostile_rtr, request_with_private_data)
 {
     struct raw_peer peer;
@@ -119,7 +119,7 @@ Test(hostile_rtr, request_with_private_data)
     (void)close(listener);
 }
 
-/* The Reply and a first FPDU in one piece. */
+/* Sends the Reply and a first FPDU in one piece. */
 static void reply_with(struct hk_victim *victim, uint32_t word, const struct raw_bytes *ulpdu)
 {
     RAW_BYTES(bytes);
@@ -133,8 +133,8 @@ static void reply_with(struct hk_victim *victim, uint32_t word, const struct raw
 }
 
 /*
- * The Reply chooses; the RTR is the first FPDU, exactly one, and data follows it. A peer that is
- * silent for long would get a second one: this one speaks at once.
+ * The Reply chooses the kind of RTR. The RTR is the first FPDU, exactly one, and data follows it. A
+ * peer that is silent for long would get a second RTR, so this one sends at once.
  */
 static void chooses(uint32_t kinds, uint32_t choice, enum raw_op op)
 {
@@ -176,7 +176,7 @@ static void chooses(uint32_t kinds, uint32_t choice, enum raw_op op)
                                      : (op == RAW_WRITE ? ITX_RTR_WRITE : ITX_RTR_SEND),
               info.rtr_type);
     EXPECT(says_nothing(&victim));
-    /* The RTR is no request of the program. */
+    /* The RTR is not a request of the program. */
     fx_empty(kit.node.request_evd);
     CHECK_OK(it_post_send(ep, NULL, 0, 1, FX_SIGNAL));
     CHECK_EQ(RAW_OK, raw_receive_fpdu(&victim.peer, &segment));
@@ -197,8 +197,8 @@ static void chooses(uint32_t kinds, uint32_t choice, enum raw_op op)
 }
 
 /*
- * Linux siw may overlook the ready-to-receive Write until more octets come: a peer that stays
- * silent gets a second one, and no third.
+ * Linux siw may overlook the ready-to-receive Write until more octets come. So a peer that stays
+ * silent gets a second one, but no third.
  */
 static void silent(bool speaks, bool glued)
 {
@@ -220,7 +220,7 @@ static void silent(bool speaks, bool glued)
             reply(&victim, WORD(RAW_ENH_A | RAW_ENH_C, 4, 4));
             CHECK(raw_send_ulpdu(&victim.peer, &ulpdu));
         }
-        /* What has not been read in time counts as silence: this thread helps to read it. */
+        /* Octets that were not read in time count as silence, so this thread helps to read them. */
         fx_done_len(kit.node.recv_evd, ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, 0);
     } else {
         reply(&victim, WORD(RAW_ENH_A | RAW_ENH_C, 4, 4));
@@ -265,13 +265,13 @@ Test(hostile_rtr, initiator, .init = kit_init, .fini = kit_fini)
     chooses(both, RAW_ENH_D, RAW_READ_REQUEST);
     chooses(all, RAW_ENH_B, RAW_SEND);
     chooses(ITX_RTR_WRITE, RAW_ENH_C, RAW_WRITE);
-    /* Others than the offered ones may be added. */
+    /* The Reply may add kinds that were not offered. */
     chooses(ITX_RTR_WRITE, RAW_ENH_B | RAW_ENH_C | RAW_ENH_D, RAW_WRITE);
     chooses(ITX_RTR_READ, RAW_ENH_C | RAW_ENH_D, RAW_READ_REQUEST);
     check_done();
 }
 
-/* Read depths of the Reply: the own ORD shrinks to the peer's IRD. */
+/* Read depths of the Reply: the library's ORD shrinks to the peer's IRD. */
 Test(hostile_rtr, initiator_read_depths, .init = kit_init, .fini = kit_fini)
 {
     static const uint32_t rows[][4] = {
@@ -302,7 +302,7 @@ Test(hostile_rtr, initiator_read_depths, .init = kit_init, .fini = kit_fini)
     check_done();
 }
 
-/* The peer refuses revision 2 by a reset or a close: the library comes back with revision 1. */
+/* The peer refuses revision 2 with a reset or a close: the library tries again with revision 1. */
 Test(hostile_rtr, falls_back_to_revision_1)
 {
     uint16_t port = 0;
@@ -354,7 +354,7 @@ struct request {
     uint32_t ord;
 };
 
-/* Sends a Request of revision 2 and takes the Reply. */
+/* Sends a Request of revision 2 and receives the Reply. */
 static void request(struct hk_victim *victim, const struct request *what)
 {
     RAW_BYTES(bytes);
@@ -385,17 +385,17 @@ static void send_rtr(struct hk_victim *victim, uint32_t kind)
     CHECK(raw_send_ulpdu(&victim->peer, &ulpdu));
 }
 
-/* ESTABLISHED is there with the RTR at the latest, and only then the responder speaks. */
+/* ESTABLISHED is raised with the RTR at the latest. Only then does the responder send. */
 static void answers(enum hk_role role, uint32_t offered, uint32_t expected)
 {
     static struct raw_segment segment;
     struct request what = {role, WORD(RAW_ENH_A | offered, 4, 4), 4, 4};
     struct hk_victim victim;
-    bool held = true; /* a Write, posted before the RTR */
+    bool held = true; /* a Write posted before the RTR */
 
     request(&victim, &what);
     EXPECT_EQ(RAW_ENH_A | expected, victim.theirs.word & KINDS);
-    if (expected == RAW_ENH_B) /* the one kind that uses up a receive */
+    if (expected == RAW_ENH_B) /* the only kind that uses a receive */
         CHECK_OK(it_post_recv(victim.ep, NULL, 0, 2, FX_SIGNAL));
     if (fx_ep_state(victim.ep) == IT_EP_STATE_CONNECTED)
         CHECK_OK(it_post_rdma_write(victim.ep, NULL, 0, 7, FX_QUIET, 0, 0));
@@ -443,7 +443,7 @@ Test(hostile_rtr, responder, .init = kit_init, .fini = kit_fini)
     check_done();
 }
 
-/* No Read reaches a responder whose read_ird is 0, unless the peer can open by nothing else. */
+/* No Read goes to a responder whose read_ird is 0, unless the peer offers no other kind. */
 static void answers_without_ird(uint32_t offered, uint32_t expected, uint32_t ird)
 {
     struct request what = {HK_LISTEN, WORD(RAW_ENH_A | offered, 4, 4), 0, 4};
@@ -486,7 +486,7 @@ Test(hostile_rtr, responder_without_ird, .init = kit_init, .fini = kit_fini)
     check_done();
 }
 
-/* The attempt has failed or, where it counted as established already, the connection has ended. */
+/* The attempt has failed. If it counted as established, the connection has ended. */
 static void ends_without_rtr(struct hk_victim *victim, bool reset)
 {
     it_event_t event = fx_next(kit.node.conn_evd);
@@ -504,7 +504,7 @@ static void ends_without_rtr(struct hk_victim *victim, bool reset)
     EXPECT_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(victim->ep));
 }
 
-/* A=1 without any kind: the Reply proposes one at least. */
+/* A=1 without any kind: the Reply proposes at least one. */
 Test(hostile_rtr, responder_without_offer)
 {
     struct request what = {HK_LISTEN, WORD(RAW_ENH_A, 4, 4), 4, 4};
@@ -521,7 +521,7 @@ Test(hostile_rtr, responder_without_offer)
     check_done();
 }
 
-/* The peer goes away before its RTR. */
+/* The peer closes before its RTR. */
 Test(hostile_rtr, no_rtr)
 {
     struct request what = {HK_LISTEN, WORD(RAW_ENH_A | RAW_ENH_C, 4, 4), 4, 4};
@@ -543,7 +543,10 @@ Test(hostile_rtr, no_rtr)
     check_done();
 }
 
-/* The Reply's read depths: ORD no more than the initiator's IRD, IRD as much as it asks or has. */
+/*
+ * The Reply's read depths: ORD at most the initiator's IRD; IRD as much as it asks for, at most the
+ * own one.
+ */
 Test(hostile_rtr, responder_read_depths, .init = kit_init, .fini = kit_fini)
 {
     static const uint32_t rows[][4] = {
@@ -574,7 +577,7 @@ Test(hostile_rtr, responder_read_depths, .init = kit_init, .fini = kit_fini)
     check_done();
 }
 
-/* Without Request and Reply: CRC on, markers off, at once. */
+/* Without Request and Reply the connection has CRC and no markers from the start. */
 Test(hostile_rtr, no_request_no_reply, .init = kit_init, .fini = kit_fini)
 {
     static struct raw_segment segment;

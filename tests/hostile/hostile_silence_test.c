@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Initiators without the peer-to-peer model: strict ones, to whom nothing may be sent before their
- * first FPDU, and those that wait for ours. Revisions 1 and 2.
+ * Initiators without the peer-to-peer model, of revisions 1 and 2: strict ones, which allow nothing
+ * before their first FPDU, and those that wait for the responder's.
  */
 #include <criterion/criterion.h>
 #include <linux/filter.h>
@@ -12,11 +12,11 @@
 #include "support/test_row.h"
 
 /*
- * Long enough for something that must not be sent to be sent all the same: acknowledgements may
- * take 40 ms, or 200 if one is lost.
+ * How long the test waits for a frame that must not come: acknowledgements may take 40 ms, or 200
+ * ms if one is lost.
  */
 #define GRACE_MS 300
-/* Nobody waits for that here. */
+/* No test waits for this long. */
 #define LONG_US UINT64_C(100000000)
 
 static const struct hk_startup startups[] = {{1, RAW_MPA_C, 0}, {2, RAW_MPA_C, 4u << 16 | 4u}};
@@ -68,7 +68,7 @@ static void takes_posts(struct hk_victim *victim)
 
 /* ---- Strict initiators ---------------------------------------------------------------------- */
 
-/* Nothing goes out before the peer's first FPDU is in, and valid. */
+/* Nothing is sent before a valid first FPDU of the peer has arrived. */
 static void strict(enum hk_role role, uint64_t release_us)
 {
     hk_open(&kit);
@@ -86,13 +86,13 @@ static void strict(enum hk_role role, uint64_t release_us)
     hk_close(&kit);
 }
 
-/* As RFC 5044 7.1.2 has it. */
+/* release_us is 0: as RFC 5044 7.1.2 demands. */
 TEST_ROW(hostile_silence, never, strict, HK_LISTEN, 0);
 
-/* One that speaks before the time is over. */
+/* The peer sends before the time is over. */
 TEST_ROW(hostile_silence, not_before_the_time_is_over, strict, HK_LISTEN, LONG_US);
 
-/* More than there are nanoseconds. */
+/* More microseconds than a count of nanoseconds holds. */
 TEST_ROW(hostile_silence, for_ever, strict, HK_LISTEN, UINT64_MAX);
 
 Test(hostile_silence, never_on_a_converted_socket)
@@ -103,7 +103,7 @@ Test(hostile_silence, never_on_a_converted_socket)
 
 /* ---- Silent ones ---------------------------------------------------------------------------- */
 
-/* They get what was posted, but not at once. */
+/* By default silent peers get the posted messages, but not at once. */
 Test(hostile_silence, by_default, .init = kit_init, .fini = kit_fini)
 {
     for (unsigned i = 0; i < 2; i++) {
@@ -114,7 +114,7 @@ Test(hostile_silence, by_default, .init = kit_init, .fini = kit_fini)
         post(&victim);
         takes_posts(&victim);
         CHECK(fx_now_us() - begin >= ITX_RELEASE_US);
-        /* What comes later goes at once, and the peer may still speak. */
+        /* Later messages are sent at once, and the peer may still send. */
         post(&victim);
         takes_posts(&victim);
         hk_wake(&victim);
@@ -124,7 +124,7 @@ Test(hostile_silence, by_default, .init = kit_init, .fini = kit_fini)
     }
 }
 
-/* Nothing is posted for a long time: then it need not wait any more. */
+/* If nothing is posted for a long time, a later post does not wait. */
 Test(hostile_silence, posted_late, .init = kit_init, .fini = kit_fini)
 {
     struct hk_victim victim;
@@ -136,7 +136,7 @@ Test(hostile_silence, posted_late, .init = kit_init, .fini = kit_fini)
     hk_part(&victim);
 }
 
-/* Before the time is over: nothing was sent. */
+/* The peer closes before the time is over: nothing was sent. */
 Test(hostile_silence, peer_goes_away, .init = kit_init, .fini = kit_fini)
 {
     struct hk_victim victim;
@@ -149,7 +149,7 @@ Test(hostile_silence, peer_goes_away, .init = kit_init, .fini = kit_fini)
     hk_victim_close(&victim);
 }
 
-/* Drops all that comes to the socket, before its TCP has seen it. */
+/* Drops all packets to the socket before its TCP sees them. */
 static void deaf(const struct raw_peer *peer, bool on)
 {
     struct sock_filter nothing = BPF_STMT(BPF_RET | BPF_K, 0);
@@ -159,7 +159,7 @@ static void deaf(const struct raw_peer *peer, bool on)
     CHECK(setsockopt(peer->fd, SOL_SOCKET, option, &program, sizeof(program)) == 0);
 }
 
-/* Connected; the Reply has been sent, but the peer's TCP knows nothing of it. */
+/* Connects. The Reply was sent, but the peer's TCP has not got it. */
 static void open_deaf(struct hk_victim *victim)
 {
     RAW_BYTES(bytes);
@@ -175,7 +175,7 @@ static void open_deaf(struct hk_victim *victim)
     victim->peer.crc = true;
 }
 
-/* However long ago it was sent: a Reply that the peer's TCP has not acknowledged begins no time. */
+/* A Reply that the peer's TCP has not acknowledged starts no time limit, however old it is. */
 Test(hostile_silence, not_before_the_reply_is_acknowledged, .init = kit_init, .fini = kit_fini)
 {
     struct hk_victim victim;
@@ -191,8 +191,7 @@ Test(hostile_silence, not_before_the_reply_is_acknowledged, .init = kit_init, .f
 }
 
 /*
- * The first octets of an FPDU are there, the rest is not: the peer has spoken, and we wait for the
- * end of that.
+ * The first octets of an FPDU have arrived: the peer has sent, so the library waits for the rest.
  */
 Test(hostile_silence, not_into_the_first_fpdu, .init = kit_init, .fini = kit_fini)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Bad peers of endpoints that share a receive queue: what one of them does costs the others
- * nothing.
+ * Bad peers of endpoints that share a receive queue: one peer's violation does not affect the
+ * others.
  */
 #include <criterion/criterion.h>
 #include <poll.h>
@@ -49,7 +49,7 @@ static void victim_open(struct hk_victim *victim, size_t hard)
                  &hk_plain);
 }
 
-/* A piece of message number msn. */
+/* Sends a part of message number msn. */
 static void send_piece(struct hk_victim *victim, uint32_t msn, uint32_t mo, size_t length,
                        bool last)
 {
@@ -61,7 +61,7 @@ static void send_piece(struct hk_victim *victim, uint32_t msn, uint32_t mo, size
     CHECK(raw_send_ulpdu(&victim->peer, &ulpdu));
 }
 
-/* Returns when what has been sent so far has been looked at: a Read behind it is answered. */
+/* Returns when the sent octets were handled: a later Read was answered. */
 static void settle(struct hk_victim *victim, uint32_t msn)
 {
     RAW_BYTES(ulpdu);
@@ -77,7 +77,7 @@ static void got(const struct hk_victim *victim, it_dto_cookie_t cookie, size_t l
     fx_done_len(scene.kit.node.recv_evd, victim->ep, IT_DTO_RC_RECV_CMPL_EVENT, cookie, length);
 }
 
-/* DDP untagged, no buffer: the same as without a receive of one's own. */
+/* DDP untagged, no buffer: the same error as without an S-RQ. */
 static void no_receive(size_t hard, unsigned posted)
 {
     struct hk_victim victim;
@@ -99,7 +99,7 @@ static void no_receive(size_t hard, unsigned posted)
 TEST_ROW(hostile_srq, no_receive, no_receive, IT_HARD_HI_WATERMARK_DISABLE, 0);
 TEST_ROW(hostile_srq, a_hard_watermark_of_none, no_receive, 0, 3);
 
-/* A peer that begins a message holds one receive, whatever else it does; the rest flows on. */
+/* A peer that begins a message holds one receive, whatever else it does. Other messages arrive. */
 Test(hostile_srq, half_a_message, .init = scene_open, .fini = scene_close)
 {
     struct hk_victim slow;
@@ -122,7 +122,7 @@ Test(hostile_srq, half_a_message, .init = scene_open, .fini = scene_close)
     hk_part(&quick);
 }
 
-/* The receive that a message had taken is flushed to its endpoint, and no other one. */
+/* The receive that an incomplete message has drawn is flushed to its endpoint, and no others. */
 Test(hostile_srq, the_end_within_a_message)
 {
     for (unsigned reset = 0; reset < 2; reset++) {
@@ -153,7 +153,10 @@ Test(hostile_srq, the_end_within_a_message)
     }
 }
 
-/* The same when the program ends it: disconnected it is flushed, freed it is dropped. */
+/*
+ * The program ends the connection within a message: a disconnect flushes the receive, a free drops
+ * it.
+ */
 Test(hostile_srq, the_program_ends_it_within_a_message, .init = scene_open, .fini = scene_close)
 {
     struct hk_victim victims[2];
@@ -174,7 +177,7 @@ Test(hostile_srq, the_program_ends_it_within_a_message, .init = scene_open, .fin
     hk_victim_close(&victims[0]);
 }
 
-/* Too long in the first piece, and in a later one. */
+/* The message is too long in its first part, or in a later one. */
 Test(hostile_srq, longer_than_the_receive)
 {
     for (unsigned pieces = 1; pieces <= 2; pieces++) {
@@ -198,7 +201,7 @@ Test(hostile_srq, longer_than_the_receive)
     }
 }
 
-/* A message out of order takes nothing from the queue. */
+/* A message out of order draws no receive. */
 Test(hostile_srq, nonsense_takes_nothing, .init = scene_open, .fini = scene_close)
 {
     post(0, 1);
@@ -207,7 +210,7 @@ Test(hostile_srq, nonsense_takes_nothing, .init = scene_open, .fini = scene_clos
 
         victim_open(&victim, IT_HARD_HI_WATERMARK_DISABLE);
         send_piece(&victim, i == 0 ? 2 : 1, i == 1 ? 4 : 0, i == 2 ? 0 : 8, i != 2);
-        if (i == 2) { /* an empty piece, and an end without a message */
+        if (i == 2) { /* an empty part, and an end without a message */
             settle(&victim, 1);
             raw_finish(&victim.peer);
             hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
@@ -224,7 +227,7 @@ Test(hostile_srq, nonsense_takes_nothing, .init = scene_open, .fini = scene_clos
     }
 }
 
-/* A flood: the hard watermark leaves the others what they need. */
+/* In a flood the hard watermark leaves receives for the others. */
 Test(hostile_srq, a_flood_meets_the_hard_watermark, .init = scene_open, .fini = scene_close)
 {
     struct hk_victim flooder;
@@ -252,7 +255,7 @@ Test(hostile_srq, a_flood_meets_the_hard_watermark, .init = scene_open, .fini = 
 
 #define SOON_US 50000u
 
-/* Part of a message that takes a receive. */
+/* Begins a message and draws a receive with an empty part. */
 static void begin_empty(struct hk_victim *victim)
 {
     send_piece(victim, 1, 0, 0, false);
@@ -263,7 +266,7 @@ static void begin_with_octets(struct hk_victim *victim)
     send_piece(victim, 1, 0, 10, false);
 }
 
-/* The one FPDU has not come as a whole. */
+/* The only FPDU is incomplete. */
 static void begin_within_fpdu(struct hk_victim *victim)
 {
     unsigned char payload[2 * SLOT] = {0}; /* more than is collected before it is looked at */
@@ -275,7 +278,10 @@ static void begin_within_fpdu(struct hk_victim *victim)
     CHECK(raw_send_part(&victim->peer, fpdu.data, fpdu.len - 1));
 }
 
-/* The connection has ended for want of the rest, and its receive has come back. */
+/*
+ * Checks that the connection has ended without the rest of the message, and that its receive is
+ * back.
+ */
 static void given_up(struct hk_victim *victim)
 {
     EXPECT_EQ(0x0207, hk_terminated(victim, NULL));
@@ -283,7 +289,7 @@ static void given_up(struct hk_victim *victim)
     hk_affiliated(victim, IT_ASYNC_AFF_EP_SRQ_ERROR, IT_ASYNC_AFF_EP_SRQ_ERROR);
 }
 
-/* Whatever they have sent so far; an honest one gets on before and after. */
+/* This holds whatever the peers have sent. An honest one makes progress before and after. */
 Test(hostile_srq, a_message_that_does_not_go_on, .init = scene_open, .fini = scene_close)
 {
     static void (*const begin[])(struct hk_victim *) = {begin_empty, begin_with_octets,
@@ -308,7 +314,7 @@ Test(hostile_srq, a_message_that_does_not_go_on, .init = scene_open, .fini = sce
     hk_part(&honest);
 }
 
-/* All receives are held by peers that have begun and stopped: they come back. */
+/* Peers that have stopped within messages hold all receives, which come back. */
 Test(hostile_srq, peers_that_hold_all_receives, .init = scene_open, .fini = scene_close)
 {
     enum {
@@ -338,7 +344,7 @@ Test(hostile_srq, peers_that_hold_all_receives, .init = scene_open, .fini = scen
     hk_part(&honest);
 }
 
-/* One octet again and again is not enough. */
+/* Single octets from time to time are not enough. */
 Test(hostile_srq, a_message_that_goes_on_too_slowly, .init = scene_open, .fini = scene_close)
 {
     struct fx_patience patience = fx_patience_start("the end of the connection");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Peers that stop reading, or close only half of the connection: nobody else is held up, and the
+ * Peers stop reading, or close only half of the connection. Nobody else is delayed, and the
  * victim's program gets rid of them at once.
  */
 #include <criterion/criterion.h>
@@ -17,7 +17,7 @@ struct bed {
     struct fx_buf big;
 };
 
-/* A victim with far more to send than fits, to a peer that does not read. */
+/* Makes a victim with far more to send than fits, and a peer that does not read. */
 static void bed_open(struct bed *bed, enum hk_role role)
 {
     memset(bed, 0, sizeof(*bed));
@@ -41,8 +41,8 @@ static void bed_close(struct bed *bed)
 }
 
 /*
- * A stalled peer that has been disconnected, on an IA of its own: the library gives it up after a
- * while. A call that waits for a peer, or for the library to give it up, is still there then.
+ * A stalled peer was disconnected on another IA. The library gives it up after a while. A call that
+ * waited for the peer, or for this, would still be waiting then.
  */
 static void given_up_begin(struct bed *other)
 {
@@ -158,7 +158,7 @@ Test(hostile_stall, ia_free_returns)
     fx_node_close(&bed.kit.good.b);
 }
 
-/* The peer breaks a rule while the victim's messages to it are stuck. */
+/* The peer violates a rule while the victim's messages to it are stuck. */
 Test(hostile_stall, bad_peer_that_does_not_read)
 {
     struct bed bed;
@@ -177,7 +177,7 @@ Test(hostile_stall, bad_peer_that_does_not_read)
     check_done();
 }
 
-/* The same, but then it reads: everything up to a frame's end, then the Terminate. */
+/* The same, but then the peer reads: everything up to a frame's end, then the Terminate. */
 Test(hostile_stall, terminate_comes_at_a_boundary)
 {
     struct bed bed;
@@ -196,7 +196,7 @@ Test(hostile_stall, terminate_comes_at_a_boundary)
     check_done();
 }
 
-/* The peer closes its direction and reads on: that is the end of the connection all the same. */
+/* The peer closes its direction and still reads. That ends the connection. */
 Test(hostile_stall, half_close)
 {
     struct hk kit;
@@ -217,7 +217,9 @@ Test(hostile_stall, half_close)
     check_done();
 }
 
-/* Our disconnect: a FIN behind a whole FPDU, no Terminate, no RST, even if the peer stays. */
+/*
+ * A disconnect sends a FIN behind a whole FPDU, without Terminate and RST, even if the peer stays.
+ */
 Test(hostile_stall, orderly_disconnect_on_the_wire)
 {
     static struct raw_segment segment;

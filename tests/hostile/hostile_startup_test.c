@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * MPA startup against bad peers: garbage, wrong keys, revisions and lengths, and a connection cut
- * behind every octet by FIN and by RST, in every role.
+ * MPA startup with bad peers: garbage, wrong keys, revisions and lengths, and a connection cut
+ * after every octet by FIN and by RST, in every role.
  */
 #include <criterion/criterion.h>
 #include <poll.h>
@@ -24,7 +24,7 @@ static void give_up(struct raw_peer *peer, bool reset)
         raw_close(peer);
 }
 
-/* A converting victim fails with one NONPEER_REJECT of this reason (or the other). */
+/* Checks that a converting victim has one NONPEER_REJECT with this reason (or the other). */
 static void convert_fails(struct hk_victim *victim, it_conn_reject_code_t one,
                           it_conn_reject_code_t other)
 {
@@ -36,7 +36,7 @@ static void convert_fails(struct hk_victim *victim, it_conn_reject_code_t one,
     EXPECT_EQ(IT_EP_STATE_NONOPERATIONAL, fx_ep_state(victim->ep));
 }
 
-/* The library closes without having said a word. */
+/* Checks that the library closes without having sent anything. */
 static void closed_silently(struct raw_peer *peer)
 {
     unsigned char octet;
@@ -47,7 +47,7 @@ static void closed_silently(struct raw_peer *peer)
         check_note(__FILE__, __LINE__, "not closed: %s, %zu octets", raw_result_name(result), got);
 }
 
-/* Octets that are refused as soon as they are there. */
+/* Sends octets that are refused as soon as they arrive. */
 static void refused_request(enum hk_role role, const char *hex, size_t extra)
 {
     RAW_BYTES(bytes);
@@ -79,14 +79,14 @@ static void refused_requests(enum hk_role role)
     static const char *const rows[] = {
         "4c",                                           /* first octet of the key */
         "00",                                           /* binary */
-        "47455420 2f204854 54502f31 2e310d0a 0d0a0000", /* somebody else's protocol */
+        "47455420 2f204854 54502f31 2e310d0a 0d0a0000", /* another protocol */
         "4d504120 49442052 65712046 72616d64",          /* last octet of the key */
         KEY_P " 40010000",                              /* a Reply */
         KEY_Q " 50030004 00010001",                     /* revision 3 */
         KEY_Q " 40ff0000",                              /* revision 255 */
         KEY_Q " 40010201",                              /* PD_Length 513 */
         KEY_Q " 4001ffff",                              /* PD_Length 65535 */
-        KEY_Q " 50020003 000100",                       /* S without room for its word */
+        KEY_Q " 50020003 000100",                       /* S without the enhanced word */
         KEY_Q " 50020000",
     };
 
@@ -102,7 +102,7 @@ static void refused_requests(enum hk_role role)
 TEST_ROW(hostile_startup, listener_refuses, refused_requests, HK_LISTEN);
 TEST_ROW(hostile_startup, convert_responder_refuses, refused_requests, HK_CONVERT_RESPONDER);
 
-/* Odd, but legal: accepted. */
+/* Sends an unusual but legal Request, which is accepted. */
 static void accepted_request(enum hk_role role, const char *hex)
 {
     RAW_BYTES(bytes);
@@ -133,10 +133,10 @@ static void accepted_request(enum hk_role role, const char *hex)
 static void accepted_requests(enum hk_role role)
 {
     static const char *const rows[] = {
-        KEY_Q " 40010000",          KEY_Q " 4f010000",          /* reserved bits */
-        KEY_Q " 60010000",                                      /* R, which is not checked */
-        KEY_Q " 00010000",                                      /* no CRC: ours asks for it */
-        KEY_Q " 40020000",                                      /* revision 2 without S */
+        KEY_Q " 40010000",          KEY_Q " 4f010000", /* reserved bits */
+        KEY_Q " 60010000",                             /* R, which is not checked */
+        KEY_Q " 00010000",                             /* no CRC, but the library asks for it */
+        KEY_Q " 40020000",                             /* revision 2 without S */
         KEY_Q " 50020004 00010001", KEY_Q " 50020004 40010001", /* B without A */
         KEY_Q " 50020004 0000c000",                             /* C and D without A */
         KEY_Q " 50020004 3fff3fff",                             /* no negotiation of read depths */
@@ -153,13 +153,13 @@ static void accepted_requests(enum hk_role role)
 TEST_ROW(hostile_startup, listener_accepts, accepted_requests, HK_LISTEN);
 TEST_ROW(hostile_startup, convert_responder_accepts, accepted_requests, HK_CONVERT_RESPONDER);
 
-/* A Request with private data and read depths, to be cut. */
+/* Makes a Request with private data and read depths, for cutting. */
 static void long_request(struct raw_bytes *bytes)
 {
     raw_add_hex(bytes, KEY_Q " 5002000e 00080004 676f6c64656e2d726571");
 }
 
-/* A Request that comes one octet at a time. */
+/* The Request comes one octet at a time. */
 Test(hostile_startup, slow_request, .init = kit_init, .fini = kit_fini)
 {
     RAW_BYTES(bytes);
@@ -192,7 +192,7 @@ Test(hostile_startup, slow_request, .init = kit_init, .fini = kit_fini)
     raw_close(&peer);
 }
 
-/* The peer gives up between its Request and our answer: the identifier is dead. */
+/* The peer closes between its Request and the answer: the identifier becomes invalid. */
 Test(hostile_startup, peer_gone_before_the_answer, .init = kit_init, .fini = kit_fini)
 {
     for (unsigned i = 0; i < 8; i++) {
@@ -207,7 +207,7 @@ Test(hostile_startup, peer_gone_before_the_answer, .init = kit_init, .fini = kit
         id = fx_request(&kit.node, NULL);
         give_up(&peer, i % 2 == 0);
         if (i % 4 < 2) {
-            /* Reject: with success it may not have noticed yet. */
+            /* A successful reject may not have noticed it yet. */
             it_status_t status = it_reject(id, NULL, 0);
 
             CHECK(status == IT_SUCCESS || status == IT_ERR_INVALID_CN_EST_ID);
@@ -233,7 +233,7 @@ Test(hostile_startup, peer_gone_before_the_answer, .init = kit_init, .fini = kit
     }
 }
 
-/* An octet behind the Request is a violation once the Request is accepted. */
+/* An octet behind the Request is a violation when the Request is accepted. */
 Test(hostile_startup, octet_behind_the_request, .init = kit_init, .fini = kit_fini)
 {
     RAW_BYTES(bytes);
@@ -262,7 +262,7 @@ Test(hostile_startup, octet_behind_the_request, .init = kit_init, .fini = kit_fi
 
 /* ---- Initiator ------------------------------------------------------------------------------ */
 
-/* The library may come back with revision 1 on a new connection, if we were silent. */
+/* After silence the library may try again with revision 1 on a new connection. */
 static void answer_again(int listener, const struct raw_bytes *bytes, size_t len, bool reset)
 {
     struct raw_peer peer;
@@ -386,11 +386,11 @@ TEST_ROW(hostile_startup, connect_reply_cut_by_rst, cut, HK_CONNECT, true);
 TEST_ROW(hostile_startup, convert_reply_cut_by_fin, cut, HK_CONVERT_INITIATOR, false);
 TEST_ROW(hostile_startup, convert_reply_cut_by_rst, cut, HK_CONVERT_INITIATOR, true);
 
-/* Replies that are refused; what the initiator has to say about it, if anything. */
+/* Replies that are refused, and the initiator's Terminate, if any. */
 struct bad_reply {
     const char *hex;
     unsigned terminate; /* 0: none is due */
-    bool peer_to_peer;  /* asked for by the Request */
+    bool peer_to_peer;  /* the Request asks for it */
     uint32_t ird;       /* own */
 };
 
@@ -443,13 +443,13 @@ static void refused_replies(enum hk_role role)
 {
     static const struct bad_reply rows[] = {
         {"4c", 0, true, 8},
-        {KEY_Q " 50020004 00010001", 0, true, 8},       /* both are initiators */
+        {KEY_Q " 50020004 00010001", 0, true, 8},       /* both claim to be initiators */
         {KEY_P " 50030004 80018001", 0, true, 8},       /* revision 3 */
         {KEY_P " 50020201 80018001", 0, true, 8},       /* PD_Length 513 */
-        {KEY_P " 50020003 800180", 0, true, 8},         /* S without room for its word */
-        {KEY_P " 50020004 80010001", 0x2007, true, 8},  /* no RTR chosen */
-        {KEY_P " 50020004 c0010001", 0x2007, true, 8},  /* one that was not offered */
-        {KEY_P " 50020004 00010004", 0x2006, false, 2}, /* wants more than our IRD */
+        {KEY_P " 50020003 800180", 0, true, 8},         /* S without the enhanced word */
+        {KEY_P " 50020004 80010001", 0x2007, true, 8},  /* no kind of RTR chosen */
+        {KEY_P " 50020004 c0010001", 0x2007, true, 8},  /* a kind that was not offered */
+        {KEY_P " 50020004 00010004", 0x2006, false, 2}, /* needs more than the library's IRD */
     };
 
     hk_open(&kit);
@@ -462,7 +462,7 @@ static void refused_replies(enum hk_role role)
 TEST_ROW(hostile_startup, connect_refuses_reply, refused_replies, HK_CONNECT);
 TEST_ROW(hostile_startup, convert_refuses_reply, refused_replies, HK_CONVERT_INITIATOR);
 
-/* The peer's program says no. */
+/* The peer's program rejects. */
 static void rejected(enum hk_role role)
 {
     RAW_BYTES(bytes);
@@ -490,7 +490,7 @@ Test(hostile_startup, reply_rejects)
     rejected(HK_CONVERT_INITIATOR);
 }
 
-/* A Reply, and FPDUs in the same segment; then the same one octet at a time. */
+/* A Reply with FPDUs in the same segment; then the same one octet at a time. */
 Test(hostile_startup, reply_glued_and_slow, .init = kit_init, .fini = kit_fini)
 {
     for (unsigned i = 0; i < 4; i++) {
@@ -523,7 +523,9 @@ Test(hostile_startup, reply_glued_and_slow, .init = kit_init, .fini = kit_fini)
 
 /* ---- Silence -------------------------------------------------------------------------------- */
 
-/* A peer that accepts TCP and says nothing: the attempt ends with its path's timeout. */
+/*
+ * The peer accepts the TCP connection and stays silent: the attempt ends with the path's timeout.
+ */
 Test(hostile_startup, connect_times_out)
 {
     struct raw_peer peer;
@@ -579,7 +581,7 @@ Test(hostile_startup, convert_times_out, .init = kit_init, .fini = kit_fini)
     }
 }
 
-/* Many peers that connect and say nothing do not keep others out. */
+/* Many peers that connect and stay silent do not keep others out. */
 Test(hostile_startup, silent_crowd, .init = kit_init, .fini = kit_fini)
 {
     static struct raw_peer crowd[300];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Terminates from the peer: in the RFC's layout, in the one of Linux siw, and cut off ones. */
+/* Terminates from the peer in the RFC's layout, in that of Linux siw, and truncated ones. */
 #include <criterion/criterion.h>
 
 #include "hostile/fixture_kit.h"
@@ -11,7 +11,7 @@ TestSuite(hostile_terminate, .init = kit_init, .fini = kit_fini);
 
 struct row {
     const char *name;
-    const char *payload; /* of the Terminate, hexadecimal */
+    const char *payload; /* payload of the Terminate in hexadecimal */
     it_event_type_t affiliated[2];
 };
 
@@ -46,14 +46,14 @@ static const struct row rows[] = {
     {"1/2/06", "12060000", {R_ERROR, R_ERROR}},
     {"2/0/02", "20020000", {R_ERROR, R_ERROR}},
     {"2/0/03", "20030000", {R_ERROR, R_ERROR}},
-    /* Flags that promise headers which are not there, or only in part. */
+    /* The flags announce headers that are missing or incomplete. */
     {"headers promised", "1100e000", {R_ACCESS, R_ACCESS}},
     {"headers cut", "1100c000 001e c140 1122", {R_ACCESS, R_ACCESS}},
     {"length cut", "1100c000 00", {R_ACCESS, R_ACCESS}},
     /* Unknown values. */
     {"layer 7", "70000000", {R_ERROR, R_ERROR}},
     {"code 0x77", "12770000", {R_ERROR, R_ERROR}},
-    /* As siw on a little-endian host writes them. */
+    /* The layout of siw on a little-endian host. */
     {"siw 1/1/00", "11000300 0020" TAGGED, {R_ACCESS, R_ACCESS}},
     {"siw 0/1/00",
      "10000700 0000" UNTAGGED "11111111 22222222 22222222 33333333 44444444 "
@@ -84,7 +84,7 @@ static void terminated_by_peer(const struct row *row, enum hk_role role)
     raw_untagged(&ulpdu, RAW_TERMINATE, 2, 1, 0, NULL, 0, true, 0);
     raw_add_hex(&ulpdu, row->payload);
     raw_fpdu(&stream, &ulpdu, true);
-    /* A Send behind it is dropped. */
+    /* A later Send is dropped. */
     raw_untagged(&ulpdu, RAW_SEND, 0, 1, 0, "too late", 8, true, 0);
     raw_fpdu(&stream, &ulpdu, true);
     CHECK(raw_send(&victim.peer, &stream));
@@ -93,7 +93,7 @@ static void terminated_by_peer(const struct row *row, enum hk_role role)
     fx_done(kit.node.recv_evd, victim.ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, IT_DTO_ERR_FLUSHED);
     fx_done(kit.node.recv_evd, victim.ep, IT_DTO_RC_RECV_CMPL_EVENT, 2, IT_DTO_ERR_FLUSHED);
     EXPECT(fx_is_byte(in.data, in.size, 0));
-    /* Nothing comes back but the end. */
+    /* The only answer is the end of the stream. */
     result = raw_receive_fpdu(&victim.peer, &segment);
     if (result != RAW_EOF && result != RAW_RESET)
         check_note(__FILE__, __LINE__, "%s comes back", raw_result_name(result));
@@ -113,7 +113,7 @@ Test(hostile_terminate, all_kinds)
     check_done();
 }
 
-/* A Read that the peer refuses with a Terminate about it fails with REMOTE_ACCESS. */
+/* A Read that the peer refuses with a Terminate fails with REMOTE_ACCESS. */
 static void read_refused(const char *head)
 {
     static struct raw_segment segment;
@@ -136,7 +136,7 @@ static void read_refused(const char *head)
     CHECK(raw_send_ulpdu(&victim.peer, &ulpdu));
     fx_done(kit.node.request_evd, victim.ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1,
             IT_DTO_ERR_REMOTE_ACCESS);
-    /* Held back behind the Read, it had left before. */
+    /* The Send left before; its completion waited for the Read. */
     {
         it_event_t event = fx_next(kit.node.request_evd);
 
@@ -160,7 +160,7 @@ Test(hostile_terminate, read_refused)
     check_done();
 }
 
-/* One octet at a time, then nothing more: the peer keeps the connection open. */
+/* The Terminate comes one octet at a time. Then the peer keeps the connection open. */
 Test(hostile_terminate, slow)
 {
     RAW_BYTES(ulpdu);

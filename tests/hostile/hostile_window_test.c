@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Windows under attack: keys used after their end, beyond their window, by the wrong stream,
- * against their rights; invalidation of what is not the peer's; windows closed under traffic.
+ * Windows under attack: keys used after their end, beyond their window, on the wrong stream, or
+ * against their rights; invalidation of memory that is not the peer's; windows unlinked under
+ * traffic.
  */
 #include <criterion/criterion.h>
 #include <pthread.h>
@@ -13,10 +14,10 @@
 
 #define SIZE 4096u
 
-/* Only who connects can do without: our Replies ask for CRCs. */
+/* Only the initiator can do without CRC: the library's Replies ask for it. */
 static const struct hk_startup no_crc = {1, 0, 0};
 
-/* A victim with a window onto the middle of its memory, which has no remote right of its own. */
+/* A victim with a window on the middle of its memory, which has no remote rights itself. */
 static struct {
     struct hk kit;
     struct hk_victim victim;
@@ -25,7 +26,7 @@ static struct {
     struct fx_part part;
     it_rmr_handle_t rmr;
     uint32_t key;
-    uint32_t msn; /* of the peer's Sends */
+    uint32_t msn; /* MSN of the peer's Sends */
 } bed;
 
 static void bed_link(void)
@@ -69,7 +70,7 @@ static void next_victim(void)
     bed_link();
 }
 
-/* One FPDU that ends the connection with this code, and touches nothing. */
+/* Sends one FPDU that ends the connection with this code. No octet may change. */
 static void refused(const struct raw_bytes *ulpdu, unsigned code, it_event_type_t async)
 {
     CHECK(raw_send_ulpdu(&bed.victim.peer, ulpdu));
@@ -147,7 +148,10 @@ Test(hostile_window, against_its_rights, .fini = bed_close)
 
 /* ---- The wrong stream, the wrong time ------------------------------------------------------- */
 
-/* The narrow window of the healthy connection, used on the victim's: same zone, same IA. */
+/*
+ * The peer uses the healthy connection's narrow window on the victim's connection: same zone, same
+ * IA.
+ */
 Test(hostile_window, another_endpoints_window, .fini = bed_close)
 {
     uint64_t start;
@@ -202,7 +206,7 @@ Test(hostile_window, after_a_new_link_and_after_free, .fini = bed_close)
     write_is_refused(old, start, 1, 0x1100);
 }
 
-/* The connection is over; the endpoint's next peer knows the key. */
+/* The connection has ended. The endpoint's next peer knows the key. */
 Test(hostile_window, key_of_the_connection_before, .fini = bed_close)
 {
     uint64_t start;
@@ -220,7 +224,7 @@ Test(hostile_window, key_of_the_connection_before, .fini = bed_close)
 
 /* ---- Invalidation --------------------------------------------------------------------------- */
 
-/* Its own window a peer may close: the receive tells, then nothing works any more. */
+/* A peer may invalidate its own window: the receive reports it, and the key no longer works. */
 Test(hostile_window, own_window, .fini = bed_close)
 {
     static const enum raw_op ops[] = {RAW_SEND_INV, RAW_SEND_SE_INV};
@@ -240,7 +244,7 @@ Test(hostile_window, own_window, .fini = bed_close)
     }
 }
 
-/* In several segments: it counts when the message is whole, and once. */
+/* The message has several segments. Its invalidation happens once, when it is complete. */
 Test(hostile_window, invalidation_in_pieces, .fini = bed_close)
 {
     RAW_BYTES(ulpdu);
@@ -259,7 +263,10 @@ Test(hostile_window, invalidation_in_pieces, .fini = bed_close)
     write_is_refused(bed.key, fx_part_addr(&bed.part, 0), 1, 0x1100);
 }
 
-/* The zone has the healthy endpoint, too: wide windows and regions are not for one peer to take. */
+/*
+ * The healthy endpoint is in the zone, too, so one peer may not invalidate wide windows and
+ * regions.
+ */
 Test(hostile_window, what_others_may_use, .fini = bed_close)
 {
     RAW_BYTES(ulpdu);
@@ -273,15 +280,15 @@ Test(hostile_window, what_others_may_use, .fini = bed_close)
     CHECK(fx_lmr_is_linked(bed.in.lmr));
     hk_victim_close(&bed.victim);
     hk_victim(&bed.kit, &bed.victim, HK_LISTEN, &hk_plain);
-    /* It works as before. */
+    /* The window still works. */
     raw_tagged(&ulpdu, RAW_WRITE, bed.key, fx_part_addr(&bed.part, 0), "\0", 1, true);
     CHECK(raw_send_ulpdu(&bed.victim.peer, &ulpdu));
     write_is_refused(bed.key ^ 1u, fx_part_addr(&bed.part, 0), 1, 0x1100);
 }
 
 /*
- * The STag that a Read of ours tells the peer as its sink opens nothing: neither for Writes and
- * Reads, nor to be invalidated.
+ * The STag that the victim's Read gives the peer as its sink gives no access: not for Writes, Reads
+ * or invalidation.
  */
 static uint32_t told_by_a_read(void)
 {
@@ -317,15 +324,15 @@ Test(hostile_window, the_sink_of_a_read, .fini = bed_close)
     stag = told_by_a_read();
     invalidate_is_refused(stag);
     flushed_read();
-    CHECK(fx_is_byte(bed.in.data + 3, 61, 0)); /* behind the message that was refused */
+    CHECK(fx_is_byte(bed.in.data + 3, 61, 0)); /* behind the refused message */
 }
 
 /* ---- Unlinked while it is answered ---------------------------------------------------------- */
 
 /*
- * A Read of the peer, and a Write and an unlink of ours, all at once: they may come into one system
- * call, which then has the window's memory in it. Whole answer or refusal, and the unlink
- * completes.
+ * A Read of the peer, and a Write and an unlink of the victim, all at once. They may share one
+ * system call, which then uses the window's memory. The answer is complete or refused, and the
+ * unlink completes.
  */
 static bool answered(uint32_t msn)
 {
@@ -341,7 +348,7 @@ static bool answered(uint32_t msn)
     CHECK(raw_send_ulpdu(&bed.victim.peer, &ulpdu));
     fx_done_len(bed.kit.node.request_evd, bed.victim.ep, IT_RMR_LINK_CMPL_EVENT, 2, 0);
     memset(bed.memory.data, 0, SIZE);
-    /* The Write, and before or behind it the answer. */
+    /* The Write, and the answer before or after it. */
     for (unsigned i = 0; i < 2; i++) {
         CHECK_EQ(RAW_OK, raw_receive_fpdu(&bed.victim.peer, &segment));
         if (segment.op == RAW_READ_RESPONSE) {
@@ -378,8 +385,8 @@ Test(hostile_window, unlinked_while_answered, .fini = bed_close)
 }
 
 /*
- * The same with a socket that is full at first: then one system call takes the end of a long Write,
- * the answer, a short Write, and would take the unlink, had it not to wait for the answer.
+ * The same with a full socket at first. Then one system call would take the end of a long Write,
+ * the answer, a short Write and the unlink, but the unlink must wait for the answer.
  */
 Test(hostile_window, unlinked_behind_its_answer, .fini = bed_close)
 {
@@ -397,7 +404,7 @@ Test(hostile_window, unlinked_behind_its_answer, .fini = bed_close)
     fx_write(bed.victim.ep, &out, 0, much, &out, 0, 1, FX_QUIET);
     raw_read_request(&ulpdu, 1, 1, 0, 1000, bed.key, fx_part_addr(&bed.part, 0));
     CHECK(raw_send_ulpdu(&bed.victim.peer, &ulpdu));
-    hk_healthy(&bed.kit); /* it has been read meanwhile */
+    hk_healthy(&bed.kit); /* the peer reads in the meantime */
     fx_write(bed.victim.ep, &out, 0, 1, &out, 0, 1, FX_QUIET);
     CHECK_OK(it_rmr_unlink(bed.rmr, bed.victim.ep, 2, FX_SIGNAL));
     fx_empty(bed.kit.node.request_evd);

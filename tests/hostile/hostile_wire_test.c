@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the library puts on the wire, as a peer of another make sees it: sizes of FPDUs, segments of
- * messages, opcodes, the end of a connection in the middle of a message; and what it makes of
- * unusual but legal peers.
+ * The library's octets as a foreign peer sees them: sizes of FPDUs, segments of messages, opcodes,
+ * the end of a connection in the middle of a message; and how it handles unusual but legal peers.
  */
 #include <criterion/criterion.h>
 #include <netinet/in.h>
@@ -18,7 +17,7 @@ static struct raw_segment segment;
 
 /* ---- Segmentation --------------------------------------------------------------------------- */
 
-/* A raw peer over whose connection segments are small, accepted by the victim. */
+/* Connects a raw peer with small TCP segments to the victim. */
 static void small_segments(struct hk_victim *victim, unsigned flags)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = kit.port};
@@ -44,7 +43,7 @@ static void small_segments(struct hk_victim *victim, unsigned flags)
     hk_wake(victim);
 }
 
-/* FPDUs fit a TCP segment, and all but the last of a message are as large as they can be. */
+/* FPDUs fit a TCP segment, and all except the last of a message have the maximum size. */
 static void whole_segments(unsigned flags)
 {
     struct hk_victim victim;
@@ -95,7 +94,7 @@ static uint64_t send_calls_of(it_ep_handle_t ep)
     return counters.send_calls;
 }
 
-/* Answers with CRC are copied; as small as they are here, many go out at once all the same. */
+/* Answers with CRC are copied. Being small, many still share one system call. */
 Test(hostile_wire, answers_share_a_call, .init = kit_init, .fini = kit_fini)
 {
     struct hk_victim victim;
@@ -123,7 +122,7 @@ Test(hostile_wire, answers_share_a_call, .init = kit_init, .fini = kit_fini)
     } while (!segment.last);
     CHECK_EQ(size, at);
     EXPECT(answers >= 12);
-    EXPECT(send_calls_of(victim.ep) - calls <= 2); /* one, unless the socket was full */
+    EXPECT(send_calls_of(victim.ep) - calls <= 2); /* one call unless the socket was full */
     hk_part(&victim);
     check_done();
 }
@@ -166,7 +165,7 @@ Test(hostile_wire, opcodes_and_sequence_numbers, .init = kit_init, .fini = kit_f
 
 /* ---- The end in the middle of a message ----------------------------------------------------- */
 
-/* The FPDU that has begun is finished, then comes the FIN: no reset, no half frame. */
+/* The FPDU in progress is completed, then the FIN follows: no reset, no incomplete frame. */
 Test(hostile_wire, disconnect_inside_a_message, .init = kit_init, .fini = kit_fini)
 {
     struct fx_buf big = fx_node_buf(&kit.node, 16u << 20);
@@ -204,7 +203,7 @@ Test(hostile_wire, disconnect_inside_a_message, .init = kit_init, .fini = kit_fi
 
 /* ---- Unusual but legal ---------------------------------------------------------------------- */
 
-/* As much private data as MPA can carry: the event has what fits. */
+/* The Request has the most private data that MPA carries. The event has as much as fits. */
 Test(hostile_wire, long_private_data, .init = kit_init, .fini = kit_fini)
 {
     unsigned char data[512];
@@ -229,8 +228,9 @@ Test(hostile_wire, long_private_data, .init = kit_init, .fini = kit_fini)
 }
 
 /*
- * Send with Invalidate of a region of this zone that is not tied to the connection: either it is
- * refused and the key goes on working, or the key is dead and the completion names the region.
+ * Send with Invalidate of a region of this zone that does not belong to the connection: either it
+ * is refused and the key still works, or the key becomes invalid and the completion names the
+ * region.
  */
 Test(hostile_wire, invalidate_a_region, .init = kit_init, .fini = kit_fini)
 {
@@ -259,7 +259,7 @@ Test(hostile_wire, invalidate_a_region, .init = kit_init, .fini = kit_fini)
     CHECK(fx_is_byte(region.data, 64, 0));
     hk_victim_close(&victim);
     if (event.dto_cmpl.dto_status != IT_DTO_SUCCESS) {
-        /* Others may still use it (RFC 5042: a shared key cannot be invalidated by one peer). */
+        /* Others may still use the key (RFC 5042: one peer cannot invalidate a shared key). */
         hk_victim(&kit, &victim, HK_LISTEN, &hk_plain);
         raw_tagged(&ulpdu, RAW_WRITE, (uint32_t)region.key, fx_addr(&region, 0), "x", 1, true);
         CHECK(raw_send_ulpdu(&victim.peer, &ulpdu));
@@ -271,7 +271,7 @@ Test(hostile_wire, invalidate_a_region, .init = kit_init, .fini = kit_fini)
     check_done();
 }
 
-/* A message in many small segments, some of them empty, and with others in between. */
+/* A message in many small segments, some of them empty, with other messages in between. */
 Test(hostile_wire, message_in_many_segments, .init = kit_init, .fini = kit_fini)
 {
     struct hk_victim victim;
@@ -296,7 +296,7 @@ Test(hostile_wire, message_in_many_segments, .init = kit_init, .fini = kit_fini)
         raw_fpdu(&stream, &ulpdu, true);
         mo += len;
     }
-    /* The last one carries nothing. */
+    /* The last segment is empty. */
     raw_untagged(&ulpdu, RAW_SEND, 0, 1, mo, NULL, 0, true, 0);
     raw_fpdu(&stream, &ulpdu, true);
     CHECK(raw_send(&victim.peer, &stream));
@@ -306,7 +306,7 @@ Test(hostile_wire, message_in_many_segments, .init = kit_init, .fini = kit_fini)
     fx_buf_free(&in);
 }
 
-/* Thousands of tiny messages in one go, scattered over small buffers. */
+/* Thousands of tiny messages at once, scattered over small buffers. */
 Test(hostile_wire, flood_of_small_messages, .init = kit_init, .fini = kit_fini)
 {
     it_ep_attributes_t attr = fx_ep_attr();

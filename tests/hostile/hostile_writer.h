@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A peer on its own thread that writes into memory of its victim until it is cut off. */
+/* A thread whose peer writes to its victim's memory until it is cut off. */
 #ifndef ITAPI_TESTS_HOSTILE_HOSTILE_WRITER_H
 #define ITAPI_TESTS_HOSTILE_HOSTILE_WRITER_H
 
@@ -19,11 +19,11 @@ struct writer {
     atomic_uint rounds;
 };
 
-/* Writes WRITER_REGION octets, another value in each round. */
+/* Writes WRITER_REGION octets, with another value in each round. */
 void writer_start(struct writer *writer, struct raw_peer *peer, uint32_t stag, uint64_t to);
 void writer_await(const struct writer *writer, unsigned rounds);
 
-/* Compares WRITER_REGION octets for a while: the memory must stay as it is now. */
+/* Compares WRITER_REGION octets for a while. The memory must not change. */
 void stays(const unsigned char *memory, const unsigned char *now, uint64_t microseconds);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The time limit of each Criterion test: part of every such program. */
+/* Sets the time limit of each Criterion test. Every such program is linked with this. */
 #include <criterion/criterion.h>
 #include <criterion/hooks.h>
 #include <criterion/internal/ordered-set.h>
@@ -8,7 +8,7 @@
 
 #define LIMIT_MS 60000
 
-/* Criterion 2.4 has an option for all tests, which it does not heed. */
+/* Criterion 2.4 ignores its option for all tests. */
 ReportHook(PRE_ALL)(struct criterion_test_set *set)
 {
     FOREACH_SET(struct criterion_suite_set * suite, set->suites)

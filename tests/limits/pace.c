@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * pace [SLOWNESS]: prints the factor of all time limits of the tests, an integer. It grows with the
- * time that this machine takes now, beside whatever else it does, for a fixed amount of work: two
- * threads per processor that compute, and wake each other. SLOWNESS is how many times slower the
- * tests are for what they are built with; 1 if not given.
+ * pace [SLOWNESS]: prints the factor of all time limits of the tests, an integer. The factor grows
+ * with the time that this machine needs now, beside its other work, for a fixed amount of work: two
+ * threads for each processor compute and wake each other. SLOWNESS says how many times slower the
+ * tests are because of how they are built; it is 1 by default.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -18,9 +18,9 @@
 #define PAIRS_MAX 64u
 #define ROUNDS    2000u
 #define MEMORY    4096u
-/* What a quiet machine with processors of 2020 takes. */
+/* The time on a quiet machine with processors of 2020. */
 #define USUAL_US 150000u
-/* Limits are so many times longer than what is measured: the load may grow while the tests run. */
+/* Limits are so many times longer than measured, since the load may grow while the tests run. */
 #define GENEROUS 3u
 
 static uint64_t now_us(void)
@@ -31,7 +31,7 @@ static uint64_t now_us(void)
     return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
 }
 
-/* Each octet depends on the one before. */
+/* Each octet depends on the previous one. */
 static void compute(unsigned char *memory)
 {
     for (unsigned turn = 0; turn < 8; turn++)
@@ -39,7 +39,7 @@ static void compute(unsigned char *memory)
             memory[i] = (unsigned char)(memory[i] * 5u + memory[i - 1]);
 }
 
-/* One end of a pair: computes, wakes the other, waits to be woken. */
+/* One end of a pair: it computes, wakes the other end, and waits to be woken. */
 static void *work(void *argument)
 {
     int fd = *(int *)argument;

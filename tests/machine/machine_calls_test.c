@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every call that depends on the state of an endpoint, in every state: what it answers, where the
- * endpoint is then, and which events there are. One row a call, one column a state.
+ * Makes every call that depends on the state of an endpoint in every state. Checks the result, the
+ * endpoint's state afterwards, and the events. Each call has a row, each state a column.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static it_status_t call_connect_three_way(struct machine *m)
     return it_ep_connect(m->ep, &path, NULL, &qual, IT_CONNECT_FLAG_THREE_WAY, NULL, 0);
 }
 
-/* A call that is a single one. */
+/* Defines a step that is a single call. */
 #define CALL(name, call)                                                                           \
     static it_status_t name(struct machine *m)                                                     \
     {                                                                                              \
@@ -53,7 +53,7 @@ CALL(call_convert_at_once, it_socket_convert(m->spare, m->ep, IT_SC_NO_REQ_REP, 
 CALL(call_convert_at_once_responder,
      it_socket_convert(m->spare, m->ep, IT_SC_NO_REQ_REP, (const unsigned char *)"go", 2));
 
-/* Nothing to convert: refused for that where the state is right. */
+/* There is nothing to convert. The call is refused for that reason where the state is right. */
 CALL(call_convert_nothing, it_socket_convert(-1, m->ep, IT_SC_DEFAULT, NULL, 0));
 CALL(call_disconnect, it_ep_disconnect(m->ep, NULL, 0));
 CALL(call_reset, it_ep_reset(m->ep));
@@ -80,7 +80,7 @@ CALL(call_post_read, it_post_rdma_read(m->ep, NULL, 0, 7, FX_SIGNAL, 0, 0));
 
 /* ---- Posts that name memory ----------------------------------------------------------------- */
 
-static _Alignas(8) unsigned char words[2][8]; /* of this side, of the other */
+static _Alignas(8) unsigned char words[2][8]; /* of this side, of the other side */
 
 static it_lmr_handle_t region(const struct fx_node *node, unsigned char *at, it_rmr_context_t *key)
 {
@@ -92,7 +92,7 @@ static it_lmr_handle_t region(const struct fx_node *node, unsigned char *at, it_
     return lmr;
 }
 
-/* A key that the other side serves, where there is one. */
+/* Returns a key that the other side serves, if there is one. */
 static it_rmr_context_t other_key(struct machine *m)
 {
     it_rmr_context_t key = 0;
@@ -200,7 +200,7 @@ static it_status_t call_rmr_unlink(struct machine *m)
     return it_rmr_unlink(rmr, m->ep, 7, FX_SIGNAL);
 }
 
-/* It knows no states. */
+/* This call does not depend on the state. */
 CALL(call_post_recv_srq, it_post_recv(fx_srq(&m->node, 1, 4), NULL, 0, 7, FX_SIGNAL));
 
 /* ---- The table ------------------------------------------------------------------------------ */
@@ -211,9 +211,9 @@ static const struct row {
     it_status_t (*call)(struct machine *m);
     /* o accepted, f accepted and flushed, s refused for the state, v refused for a value */
     const char *answers;
-    const char *after;     /* the state then; = the same, - none, the endpoint is gone */
-    it_event_type_t event; /* on the connect EVD when it was accepted and the state has changed */
-    it_event_type_t complete; /* a post: its completion */
+    const char *after;     /* the state afterwards; =: the same, -: none, the endpoint is freed */
+    it_event_type_t event; /* on the connect EVD, if it was accepted and the state has changed */
+    it_event_type_t complete; /* completion of a post */
 } rows[] = {
     {"it_ep_connect", call_connect, "ossssss", "1======", 0, 0},
     {"it_ep_connect, three-way", call_connect_three_way, "vvvvvvv", "=======", 0, 0},
@@ -261,7 +261,7 @@ static it_evd_handle_t completion_evd(const struct machine *m, const struct row 
     return row->complete == IT_DTO_RC_RECV_CMPL_EVENT ? m->node.recv_evd : m->node.request_evd;
 }
 
-/* What has been posted: a receive waits, a request in C is executed, in N each is flushed. */
+/* Checks the posted request: a receive waits, a request completes in C and is flushed in N. */
 static void check_post(struct machine *m, const struct row *row, char state)
 {
     if (row->complete == 0)
@@ -272,7 +272,7 @@ static void check_post(struct machine *m, const struct row *row, char state)
         fx_done(completion_evd(m, row), m->ep, row->complete, 7, IT_DTO_SUCCESS);
 }
 
-/* Number 1 was posted before the call: kept, but flushed on the way into NONOPERATIONAL. */
+/* Receive 1 was posted before the call. It stays, but is flushed on the way to NONOPERATIONAL. */
 static void check_receive(struct machine *m, char before, char after)
 {
     if (before != 'N' && after == 'N')
@@ -293,7 +293,7 @@ static void check_accepted(struct machine *m, const struct row *row, unsigned co
     }
     if (after == '=')
         after = before;
-    /* Nobody has to wait for the state, or sees an older one with the event. */
+    /* The state has changed when the call returns and when its event is read. */
     if (after != 'C' || before == 'C')
         EXPECT_EQ(after, machine_state(m->ep));
     if (row->event && after != before)
@@ -304,7 +304,7 @@ static void check_accepted(struct machine *m, const struct row *row, unsigned co
     machine_is_silent(m);
 }
 
-/* Refused: nothing is different, and the request can still be answered. */
+/* A refused call changes nothing, and the request can still be answered. */
 static void check_refused(struct machine *m, unsigned column)
 {
     EXPECT_EQ(MACHINE_LETTERS[column], machine_state(m->ep));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Everything that can happen to an endpoint from outside, in every state in which it can: where the
- * endpoint is then, the one event there is, and what becomes of posted work.
+ * Everything that can happen to an endpoint from outside, in every state in which it can. Checks
+ * the endpoint's state afterwards, its one event, and the outcome of posted requests.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 #define SHORT_US UINT64_C(30000)
 
-/* Something that is a single call. */
+/* Defines a step that is a single call. */
 #define STEP(name, call)                                                                           \
     static void name(struct machine *m)                                                            \
     {                                                                                              \
@@ -80,7 +80,10 @@ static void send_ulpdu(struct machine *m, struct raw_bytes *ulpdu)
     raw_free(ulpdu);
 }
 
-/* One segment: the function that builds it, with its arguments. */
+/*
+ * Defines a step that sends one segment. Arguments: the function that builds it, with its
+ * arguments.
+ */
 #define SENDS(name, build, ...)                                                                    \
     static void name(struct machine *m)                                                            \
     {                                                                                              \
@@ -178,20 +181,20 @@ STEP(in_nonoperational, machine_bring(m, 'N', true));
 static const struct row {
     const char *name;
     void (*reach)(struct machine *m);
-    char from; /* ?: perhaps over already */
+    char from; /* ?: the connection may have ended */
     void (*happens)(struct machine *m);
     char to;
-    it_event_type_t event;      /* on the connect EVD; 0: none */
+    it_event_type_t event;      /* on the connect EVD; 0: no event */
     it_conn_reject_code_t code; /* with NONPEER_REJECT */
     const char *private_data;   /* in the event; NULL: none */
-    it_event_type_t async;      /* on the affiliated EVD; 0: none */
-    it_dto_status_t receive;    /* of the receive that was posted; its own mark if it stays */
+    it_event_type_t async;      /* on the affiliated EVD; 0: no event */
+    it_dto_status_t receive;    /* status of the posted receive; KEPT if it stays */
 } rows[] = {
 #define KEPT   ((it_dto_status_t)-1)
 #define DONE   IT_DTO_SUCCESS
 #define FLUSH  IT_DTO_ERR_FLUSHED
 #define NOCODE ((it_conn_reject_code_t)0)
-    /* Attempts of it_ep_connect. */
+    /* Attempts with it_ep_connect. */
     {"connect, accepted", in_active1, '1', reply_yes, 'C', ESTABLISHED, NOCODE, "yes", 0, KEPT},
     {"connect, rejected", in_active1, '1', reply_no, 'N', PEER_REJECT, NOCODE, "no", 0, FLUSH},
     {"connect, closed", in_active1, '1', peer_closes, 'N', NONPEER_REJECT, IT_CN_REJ_OTHER, NULL, 0,
@@ -210,7 +213,7 @@ static const struct row {
      IT_CN_REJ_TIMEOUT, NULL, 0, FLUSH},
     {"connect, nobody listens", in_active1_nobody_there, '?', peer_does_nothing, 'N',
      NONPEER_REJECT, IT_CN_REJ_OTHER, NULL, 0, FLUSH},
-    /* S2 to S4. */
+    /* Conversions as initiator: S2 to S4. */
     {"Initiator, accepted", in_active1_by_conversion, '1', reply_yes, 'C', ESTABLISHED, NOCODE,
      "yes", 0, KEPT},
     {"Initiator, rejected", in_active1_by_conversion, '1', reply_no, 'N', PEER_REJECT, NOCODE, "no",
@@ -223,7 +226,7 @@ static const struct row {
      IT_CN_REJ_BAD_CONN_PARMS, NULL, 0, FLUSH},
     {"Initiator, no answer", in_active1_by_conversion_not_for_long, '?', peer_does_nothing, 'N',
      NONPEER_REJECT, IT_CN_REJ_TIMEOUT, NULL, 0, FLUSH},
-    /* S6 to S8. */
+    /* Conversions as responder: S6 to S8. */
     {"Responder, Request", in_wait, 'W', request_arrives, 'C', ESTABLISHED, NOCODE, "may I?", 0,
      KEPT},
     {"Responder, nonsense", in_wait, 'W', peer_says_nonsense, 'N', NONPEER_REJECT,
@@ -272,14 +275,14 @@ static const struct row {
      IT_ASYNC_AFF_EP_R_ACCESS_VIOLATION, FLUSH},
     {"Terminate, length", in_connected, 'C', terminate_for_length, 'N', BROKEN, NOCODE, NULL,
      IT_ASYNC_AFF_EP_R_RECV_LENGTH_ERROR, FLUSH},
-    /* What is over stays over. */
+    /* An ended connection does not end again. */
     {"closed, afterwards", in_nonoperational, 'N', peer_closes, 'N', 0, NOCODE, NULL, 0, KEPT},
     {"reset, afterwards", in_nonoperational, 'N', peer_resets, 'N', 0, NOCODE, NULL, 0, KEPT},
 };
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
-/* The program that reads the event sees the state it tells of. */
+/* A program that reads the event sees the new state. */
 static void check_event(struct machine *m, const struct row *row)
 {
     it_event_t event;
@@ -311,9 +314,7 @@ static void check_async(struct machine *m, it_event_type_t number)
     EXPECT(event.aff_async.cause.ep == m->ep);
 }
 
-/*
- * From the end of a connection on everything is flushed; before, nothing but receives is possible.
- */
+/* After the end of a connection all posts are flushed. Before it only receives are possible. */
 static void check_later_posts(struct machine *m, const struct row *row)
 {
     if (row->to != 'N')
@@ -327,7 +328,7 @@ static void check_later_posts(struct machine *m, const struct row *row)
     EXPECT_EQ('U', machine_state(m->ep));
 }
 
-/* With a Read open, an answer nobody asked for is a wrong one. */
+/* If a Read is open, an unsolicited answer is a wrong one. */
 static it_event_type_t async_of(const struct row *row, bool with_requests)
 {
     if (with_requests && row->happens == answer_nobody_asked_for)
@@ -336,7 +337,7 @@ static it_event_type_t async_of(const struct row *row, bool with_requests)
 }
 
 /*
- * A Read the peer does not answer is flushed with the connection, behind it what was not started.
+ * A Read that the peer does not answer is flushed with the connection, and so are later requests.
  */
 static void open_requests(struct machine *m)
 {
@@ -348,7 +349,7 @@ static void check_requests(struct machine *m)
 {
     it_event_t event = fx_next(m->node.request_evd);
 
-    /* An answer that lies is the fault of the Read it pretends to be for. */
+    /* An answer that lies fails the Read that it claims to answer. */
     EXPECT_EQ(10, event.dto_cmpl.cookie);
     EXPECT(event.dto_cmpl.dto_status == IT_DTO_ERR_FLUSHED ||
            event.dto_cmpl.dto_status == IT_DTO_ERR_BAD_RESPONSE);
@@ -390,7 +391,7 @@ Test(machine_events, every_row)
     check_done();
 }
 
-/* The same for connections with requests under way. */
+/* The same for connections with open requests. */
 Test(machine_events, every_end_of_a_busy_connection)
 {
     for (size_t i = 0; i < ROWS; i++) {
@@ -402,7 +403,7 @@ Test(machine_events, every_end_of_a_busy_connection)
 
 /* ---- What the other side notices ------------------------------------------------------------ */
 
-/* it_ep_disconnect and it_ep_free of an endpoint with a stream: the peer sees it end. */
+/* Calls it_ep_disconnect or it_ep_free on an endpoint with a stream: the peer sees its end. */
 static void peer_sees_the_end(char letter, bool by_free)
 {
     struct machine m;

@@ -45,7 +45,7 @@ void machine_connect(struct machine *machine, uint64_t timeout_us)
     it_conn_qual_t qual = {.type = IT_IANA_PORT};
     int listener = raw_listen(&qual.conn_qual.port);
 
-    mpa.revision = 1; /* no second attempt */
+    mpa.revision = 1; /* there is no second attempt */
     CHECK_OK(itx_ep_set_mpa_params(machine->ep, &mpa));
     path.timeout = timeout_us;
     CHECK_OK(it_ep_connect(machine->ep, &path, NULL, &qual, IT_CONNECT_FLAG_TWO_WAY, NULL, 0));
@@ -84,7 +84,7 @@ void machine_hear(struct machine *machine, bool reply)
 
 /* ---- States --------------------------------------------------------------------------------- */
 
-/* Past the table that guards the state. */
+/* Sets the state without the state machine's table. */
 static void put(it_ep_handle_t handle, it_ep_state_rc_t state)
 {
     struct ual_ep *ep = ual_ep_from(handle);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * it_ep_modify: every member in every state, on an endpoint with receives of its own and with an
- * S-RQ.
+ * it_ep_modify: every member in every state, on an endpoint with its own receives and on one with
+ * an S-RQ.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -10,13 +10,13 @@
 #include "machine/machine_kit.h"
 
 /*
- * Columns: MACHINE_LETTERS. o changed, s not in this state, m never, t of the other type of
- * endpoint, x not something this endpoint has, i ignored.
+ * Columns: MACHINE_LETTERS. o: changed; s: refused in this state; m: never legal; t: of the other
+ * type of endpoint; x: this endpoint does not have it; i: ignored.
  */
 static const struct row {
     it_ep_param_mask_t bit;
     const char *own;    /* receives are posted on the endpoint */
-    const char *shared; /* NULL: the same with an S-RQ */
+    const char *shared; /* NULL: the same as with an S-RQ */
 } rows[] = {
     {IT_EP_PARAM_ALL, "mmmmmmm", NULL},
     {IT_EP_PARAM_IA, "mmmmmmm", NULL},
@@ -67,7 +67,7 @@ static it_status_t status_of(char answer)
     }
 }
 
-/* Other values than those the endpoint has, all of them good. */
+/* Returns other values than those of the endpoint, all of them legal. */
 static it_ep_attributes_t other_values(const it_ep_attributes_t *now)
 {
     it_ep_attributes_t attr = *now;
@@ -89,7 +89,7 @@ static it_ep_attributes_t other_values(const it_ep_attributes_t *now)
     return attr;
 }
 
-/* The attributes as an array of numbers, in the order of the bits that name them. */
+/* Writes the attributes to an array, in the order of the bits that name them. */
 static void numbers_of(const it_ep_attributes_t *attr, uint64_t numbers[ROWS])
 {
     const it_rc_only_attributes_t *rc = &attr->srv.rc;
@@ -130,7 +130,7 @@ static it_ep_attributes_t attributes_of(it_ep_handle_t ep)
     return param.attr;
 }
 
-/* The member asked for has its new value if that was granted; all others are as they were. */
+/* The selected member has its new value if the call succeeded. All others are unchanged. */
 static void walk_cell(const struct row *row, it_ep_handle_t ep, char answer)
 {
     it_ep_attributes_t before = attributes_of(ep);
@@ -145,11 +145,11 @@ static void walk_cell(const struct row *row, it_ep_handle_t ep, char answer)
     numbers_of(&after, numbers[2]);
     for (size_t i = 0; i < ROWS; i++)
         EXPECT_EQ(numbers[&rows[i] == row && answer == 'o' ? 1 : 0][i], numbers[2][i]);
-    if (answer == 'o') /* and back, for the next row */
+    if (answer == 'o') /* restores it for the next row */
         EXPECT_OK(it_ep_modify(ep, row->bit, &before));
 }
 
-/* The endpoint of the machine, or one that draws from an S-RQ brought to the same state. */
+/* Returns the machine's endpoint, or one with an S-RQ in the same state. */
 static it_ep_handle_t subject(struct machine *m, char state, bool shared)
 {
     it_srq_handle_t srq;
@@ -192,7 +192,7 @@ static void walk(bool shared)
 
 Test(machine_modify, every_cell)
 {
-    /* Each bit of the mask has its row. */
+    /* Checks that each bit of the mask has its row. */
     for (size_t i = 0; i < ROWS; i++)
         CHECK_EQ(1u << i, rows[i].bit);
     CHECK_EQ(IT_EP_PARAM_PRIV_OPS_ENABLE, 1u << (ROWS - 1));

@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Prints the table of a state machine for docs/connections.md. Each provider has a program here,
- * PROVIDER_machines.c, that reads the tables the library runs on; `page` joins the output.
+ * Prints the table of a state machine for docs/connections.md. Each provider has a program
+ * PROVIDER_machines.c here, which reads the tables that the library uses. `page` joins the output.
  */
 #ifndef ITAPI_TESTS_MACHINES_MACHINE_PAGE_H
 #define ITAPI_TESTS_MACHINES_MACHINE_PAGE_H
 
 #include <stddef.h>
 
-/* A word of the machine, a state or an event, and what it means. */
+/* The name of a machine, a state or an event, and its meaning. */
 struct machine_word {
     const char *name;
     const char *meaning;
 };
 
-/* A section of the page. */
+/* Prints the heading of a section. */
 void machine_section(const char *title);
-/* The meaning of the words of the section's machines. */
+/* Prints the meaning of the names in the section's machines. */
 void machine_words(const char *kind, const struct machine_word *words, size_t count);
-/* The rows of this machine follow. */
+/* Begins the table of a machine. Its rows follow. */
 void machine_table(const char *title, const char *text);
 /*
- * In one of these states (bits, the number of the word) on one of these events: what is done, then
- * the next state. does NULL: nothing; otherwise NULL: there is no other outcome.
+ * A row: in one of these states, on one of these events (bits by number of the name), `does` is
+ * done, and the next state follows. does NULL: nothing is done. otherwise NULL: there is no other
+ * outcome.
  */
 struct machine_row {
     unsigned states;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The states of a connection of verbs. */
+/* The states of a verbs connection. */
 #include "machines/machine_page.h"
 #include "vp/verbs/cm/verbs_conn_machine.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * As much of Criterion as the protocol's unit tests use, with a plain main (cross.c): Criterion is
- * not there for other processors. Each test is a process of its own, as with Criterion.
+ * The part of Criterion that the protocol's unit tests use, with a plain main (cross.c), since
+ * Criterion is not available for other processors. Each test runs in its own process, as with
+ * Criterion.
  */
 #ifndef ITAPI_TESTS_CROSS_CRITERION_H
 #define ITAPI_TESTS_CROSS_CRITERION_H

@@ -24,7 +24,7 @@ static struct vp_provider bad = {
 #endif
 };
 
-/* What is called of such a table brings the program down. */
+/* A call of such a table ends the program. */
 static void never(void)
 {
     __builtin_trap();

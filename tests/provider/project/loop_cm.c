@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Connections: who listens, who asks, who answers. */
+/* Connections: listening, connecting and answering. */
 #include "loop.h"
 
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A connect that nobody has decided. Freed by whoever has taken its request out of the table. */
+/* An undecided connect. The thread that has taken its request out of the table frees it. */
 struct loop_attempt {
     struct ual_request request; /* the first member */
-    struct loop_ep *active;     /* NULL: it does not want any more */
+    struct loop_ep *active;     /* NULL: it has given up */
     it_path_t path;
     size_t length;
     unsigned char private_data[IT_MAX_PRIV_DATA];
@@ -107,7 +107,7 @@ static struct loop_attempt *loop_new_attempt(struct loop_ep *ep, struct loop_lis
     return attempt;
 }
 
-/* Without the lock. A request that cannot be announced is nobody's: the attempt has failed. */
+/* Called without the lock. If a request cannot be announced, its attempt has failed. */
 static void loop_announce(struct loop_attempt *attempt)
 {
     struct ual_conn_news news = {.number = IT_CM_MSG_CONN_NONPEER_REJECT_EVENT,
@@ -116,7 +116,7 @@ static void loop_announce(struct loop_attempt *attempt)
     struct loop_later later;
 
     loop_host->request_add(request);
-    /* Whoever answers or gives up at once may have freed it by now, had it been announced. */
+    /* If it was announced, a thread that answers or gives up may have freed it by now. */
     if (loop_host->request_announce(request) || !loop_host->request_withdraw(request))
         return;
     loop_begin(&later);
@@ -174,14 +174,17 @@ void loop_give_up(struct loop_ep *ep)
         return;
     ep->attempt = NULL;
     attempt->active = NULL;
-    /* Not when a call has it, or it is about to be announced: then that finds nobody. */
+    /*
+     * If a call has the request, or it is about to be announced, that call finds the attempt given
+     * up.
+     */
     if (attempt->request.id != 0 && loop_host->request_withdraw(&attempt->request))
         free(attempt);
 }
 
 /* ---- Answering ------------------------------------------------------------------------------ */
 
-/* One side's ORD is at most the other's IRD. */
+/* Limits one side's ORD to the other's IRD. */
 static void loop_agree(struct loop_ep *ep, struct loop_ep *peer)
 {
     uint32_t ird = loop_rc(peer).rdma_read_ird;
@@ -207,7 +210,8 @@ static void loop_established(struct loop_later *later, struct loop_ep *ep, struc
     ep->peer = peer;
     ep->attempt = NULL;
     ep->lost = false;
-    (void)loop_step(ep, UAL_EP_ESTABLISHED); /* with the lock nobody has moved it */
+    (void)loop_step(ep,
+                    UAL_EP_ESTABLISHED); /* nobody has changed its state, since the lock is held */
     loop_report(later, ep, &news);
 }
 

@@ -52,7 +52,7 @@ void loop_flush(struct loop_later *later, struct loop_ep *ep, it_dto_status_t fi
 
 /* ---- What requests do ----------------------------------------------------------------------- */
 
-/* How a request ended, and what the two sides are told if it was not well. */
+/* The outcome of a request, and what both sides are told if it failed. */
 struct loop_outcome {
     it_dto_status_t status;
     it_dto_status_t peer_recv; /* of the peer's oldest receive */
@@ -70,7 +70,7 @@ static struct loop_outcome loop_refused(it_event_type_t theirs)
                                  IT_ASYNC_AFF_EP_R_ACCESS_VIOLATION, theirs};
 }
 
-/* Data, then perhaps a value: both take the same receive, as InfiniBand has it. */
+/* Sends data, and perhaps a value: as on InfiniBand both use the same receive. */
 static struct loop_outcome loop_send(struct loop_later *later, struct loop_ep *ep,
                                      const struct vp_request *request,
                                      const struct loop_segment *segments)
@@ -161,7 +161,7 @@ static struct loop_outcome loop_atomic(struct loop_ep *ep, const struct vp_reque
         original = __atomic_fetch_add((uint64_t *)(void *)at, request->operand, __ATOMIC_SEQ_CST);
     else if (request->opcode == VP_SWAP)
         original = __atomic_exchange_n((uint64_t *)(void *)at, request->operand, __ATOMIC_SEQ_CST);
-    else /* a failure leaves what was found in original, as a success has it already */
+    else /* a failure sets original to the value found; on success it is that value */
         (void)__atomic_compare_exchange_n((uint64_t *)(void *)at, &original, request->operand,
                                           false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     memcpy(segments[0].addr, &original, sizeof(original));
@@ -195,7 +195,7 @@ static struct loop_outcome loop_run(struct loop_later *later, struct loop_ep *ep
 
 /* ---- The two calls -------------------------------------------------------------------------- */
 
-/* 0: an operation there is not. */
+/* Returns 0 for an unknown operation. */
 static it_event_type_t loop_event_number(const struct vp_request *request)
 {
     static const it_event_type_t numbers[] = {

@@ -66,7 +66,7 @@ void loop_part(struct loop_later *later, struct loop_ep *ep, enum ual_ep_step st
         loop_end_side(later, peer, peer_step);
 }
 
-/* Nothing is reported on this side. */
+/* Reports nothing on this side. */
 void loop_ep_destroy(struct ual_ep *ual)
 {
     struct loop_ep *ep = loop_ep_of(ual);
@@ -87,7 +87,7 @@ void loop_ep_destroy(struct ual_ep *ual)
     ep->receives = NULL;
 }
 
-/* Called with the EP's lock, so without loop_lock. The enables are looked up when they matter. */
+/* Called with the EP's lock, so without loop_lock. The enables are read when they are needed. */
 it_status_t loop_ep_modify_locked(struct ual_ep *ual, it_ep_param_mask_t mask,
                                   it_ep_attributes_t *attr)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Regions by key, and octets between segments. */
+/* Regions by key, and copies between segments. */
 #include "loop.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ it_status_t loop_lmr_create(struct ual_lmr *ual)
     return IT_SUCCESS;
 }
 
-/* Octets move with the lock held only. */
+/* Octets are copied only while the lock is held. */
 void loop_lmr_destroy(struct ual_lmr *ual)
 {
     struct loop_lmr **link = &loop_lmrs;

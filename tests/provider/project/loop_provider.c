@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The entry, the table, the Interface and its IA; and what has to wait until no lock is held. */
+/*
+ * The entry, the table, the Interface and its IA; and calls that must wait until no lock is held.
+ */
 #include "loop.h"
 
 #include <netinet/in.h>
@@ -228,7 +230,7 @@ static it_status_t loop_lmr_modify(struct ual_lmr *lmr, struct ual_pz *pz, it_me
     return IT_ERR_OP_NOT_SUPPORTED;
 }
 
-/* Of what can be modified nothing is kept elsewhere. */
+/* Nothing that can be modified is kept elsewhere. */
 static void loop_ep_halt(struct ual_ep *ep)
 {
     (void)ep;
