@@ -17,18 +17,18 @@
 #define TWO_WAY         IT_CONNECT_FLAG_TWO_WAY
 
 static it_conn_qual_t any_port;
-static it_conn_qual_t given_port; /* a free one */
+static it_conn_qual_t given_port; /* a free port */
 static struct sockaddr_in loopback;
-static struct sockaddr_in elsewhere; /* RFC 5737: no host's */
+static struct sockaddr_in elsewhere; /* an address of no host (RFC 5737) */
 static int given_port_kept = -1;
 static it_conn_qual_t taken_port; /* of SLOT_LISTEN */
 static it_conn_qual_t service;    /* of InfiniBand */
-static it_conn_qual_t silent;     /* somebody listens there, nobody answers */
+static it_conn_qual_t silent;     /* a port that listens and never answers */
 static it_conn_qual_t nowhere;
 static it_conn_qual_t privileged;
-static it_conn_qual_t from_taken; /* the local port is SLOT_LISTEN's */
+static it_conn_qual_t from_taken; /* its local port is that of SLOT_LISTEN */
 static it_path_t path;
-static it_cn_est_identifier_t request; /* arrived on SLOT_EVD_LISTEN, undecided */
+static it_cn_est_identifier_t request; /* an undecided request on SLOT_EVD_LISTEN */
 static unsigned char data[IT_MAX_PRIV_DATA + 1];
 static struct raw_peer client;
 static struct raw_peer second_client = {.fd = -1};
@@ -131,7 +131,7 @@ STATUS_CALL(listen_free, it_listen_free(v[0].p));
 STATUS_CALL(ep_connect, it_ep_connect(v[0].p, v[1].p, v[2].p, v[3].p, (it_cn_est_flags_t)v[4].n,
                                       v[5].p, v[6].n));
 
-/* Identifiers that are not numbers of requests are made from one that is. */
+/* Makes identifiers that name no request from one that does. */
 static it_cn_est_identifier_t identifier(uint64_t distance)
 {
     return request + distance;
@@ -171,7 +171,7 @@ static void peer_is_gone(struct status_world *world, union status_value *values)
     raw_close_with_reset(&client);
 }
 
-/* The other listen point's EVD takes no more. */
+/* Fills the EVD of the other listen point. */
 static void target_is_full(struct status_world *world, union status_value *values)
 {
     it_evd_handle_t evd = fx_evd(&world->node, IT_CM_REQ_EVENT_STREAM, 1, 0);
@@ -190,7 +190,7 @@ static void target_is_full(struct status_world *world, union status_value *value
     memcpy(values[0].p, &qual, sizeof(qual));
 }
 
-/* The same two ends, of which the one here has closed first. */
+/* Puts the pair of addresses into time-wait: this side has closed first. */
 static void in_timewait(struct status_world *world, union status_value *values)
 {
     struct fx_patience patience = fx_patience_start("time-wait");
@@ -204,7 +204,7 @@ static void in_timewait(struct status_world *world, union status_value *values)
                              world->node.conn_evd, IT_EP_NO_FLAG, &attr, &ep));
     values[0].p = ep;
     qual.conn_qual.lr_port.remote = world->port;
-    do { /* somebody may be faster to take the port */
+    do { /* another process may take the port first */
         fx_patience_check(&patience);
         (void)close(raw_keep_port(&qual.conn_qual.lr_port.local));
         status = it_ep_connect(ep, &path, NULL, &qual, TWO_WAY, NULL, 0);
@@ -223,7 +223,7 @@ static void in_timewait(struct status_world *world, union status_value *values)
     memcpy(values[3].p, &qual, sizeof(qual));
 }
 
-/* Until the next world. */
+/* Lasts until the next world. */
 static void unprivileged(struct status_world *world, union status_value *values)
 {
     FILE *setting = fopen("/proc/sys/net/ipv4/ip_unprivileged_port_start", "re");

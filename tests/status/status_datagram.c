@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Datagrams, which iWARP does not have: what can be judged without them is. */
+/* Datagrams, which iWARP does not have. Arguments that can be checked without them are checked. */
 #include "status/status_tables.h"
 
 #include <stdint.h>
@@ -40,7 +40,7 @@ STATUS_CALL(address_free, it_address_handle_free(v[0].p));
         MEMBER(param, it_path_t, remote.iwarp.laddr.ipv4.s_addr, 0x4d0200c0)),                     \
         ROW("to nobody", IT_ERR_INVALID_ADDRESS,                                                   \
             MEMBER(param, it_path_t, remote.iwarp.raddr.ipv4.s_addr, INADDR_ANY))
-/* Whatever it is, it names no such object. */
+/* A handle that names no such object, whatever it is. */
 #define NO_OBJECT(status)                                                                          \
     {                                                                                              \
         .kind = PARAM_HANDLE, .bad = (status), .object = OBJECTS, .slot = SLOT_EP                  \

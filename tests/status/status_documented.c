@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What each call may answer besides IT_SUCCESS. */
+/* The statuses that each call may return besides IT_SUCCESS. */
 #include "status/status_kit.h"
 
 const struct status_documented status_documented[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Endpoints: made, read, changed, reset, freed. */
+/* Endpoints: create, query, modify, reset, free. */
 #include "status/status_tables.h"
 
 #include <stdint.h>
@@ -14,7 +14,7 @@
      (unsigned)IT_EP_PARAM_MAX_RECV_SEG | (unsigned)IT_EP_PARAM_SOFT_HI_WATERMARK |                \
      (unsigned)IT_EP_PARAM_HARD_HI_WATERMARK | (unsigned)IT_EP_PARAM_ATOMICS_ENABLE |              \
      (unsigned)IT_EP_PARAM_EP_KEY)
-#define BEYOND (UINT64_C(1) << 32) /* more than an iWARP message can be long */
+#define BEYOND (UINT64_C(1) << 32) /* longer than an iWARP message can be */
 
 static it_ep_attributes_t attr;
 static it_ep_attributes_t deeper;
@@ -59,7 +59,10 @@ STATUS_CALL(ep_free, it_ep_free(v[0].p));
 
 /* ---- Scenes --------------------------------------------------------------------------------- */
 
-/* One event too many: completions of receives that are posted to an EP that has ended. */
+/*
+ * Makes an EVD overflow with one event too many: receives posted to an EP whose connection has
+ * ended.
+ */
 static it_evd_handle_t overflowed_evd(struct status_world *world)
 {
     it_evd_handle_t evd = fx_evd(&world->node, IT_DTO_EVENT_STREAM, 1, 0);

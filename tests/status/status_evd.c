@@ -15,12 +15,12 @@
 #define MIXED_STREAMS                                                                              \
     (ITX_STREAM_DTO | ITX_STREAM_CM_REQ | ITX_STREAM_CM_MSG | ITX_STREAM_ASYNC_AFF |               \
      ITX_STREAM_ASYNC_UNAFF | ITX_STREAM_SOFTWARE)
-#define WAITERS 8u /* of one EVD */
+#define WAITERS 8u /* waiters on one EVD */
 
 static it_evd_param_t good;
 static it_evd_param_t joins;         /* an AEVD */
-static it_evd_param_t joins_simple;  /* an EVD that is none */
-static it_evd_param_t joins_foreign; /* one of another IA */
+static it_evd_param_t joins_simple;  /* a handle that is no EVD */
+static it_evd_param_t joins_foreign; /* an EVD of another IA */
 static it_evd_handle_t foreign_aevd;
 
 static void prepare(struct status_world *world)
@@ -91,7 +91,7 @@ static void has_callback(struct status_world *world, union status_value *values)
     CHECK_OK(it_evd_callback_attach(values[0].p, ignore, NULL));
 }
 
-/* It returns when the world ends. */
+/* The waiter returns when the world is closed. */
 static void has_waiter(struct status_world *world, union status_value *values)
 {
     (void)world;

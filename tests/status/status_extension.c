@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Extensions of itx_api.h that no other table has. */
+/* Extensions of itx_api.h that are in no other table. */
 #include "status/status_tables.h"
 
 #include <event2/event.h>
@@ -51,7 +51,7 @@ STATUS_CALL(set_option,
             itx_ep_set_stream_option(v[0].p, (int)v[1].n, (int)v[2].n, v[3].p, (socklen_t)v[4].n));
 STATUS_CALL(get_option, itx_ep_get_stream_option(v[0].p, (int)v[1].n, (int)v[2].n, v[3].p, v[4].p));
 STATUS_CALL(dequeue_n, itx_evd_dequeue_n(v[0].p, v[1].n, v[2].p, v[3].p));
-/* Not left frozen: other calls would wait. */
+/* Thaws the IA again, since other calls would wait. */
 static it_status_t freeze(it_ia_handle_t ia, bool twice)
 {
     it_status_t status = itx_ia_freeze(ia);
@@ -64,7 +64,7 @@ static it_status_t freeze(it_ia_handle_t ia, bool twice)
 
 STATUS_CALL(ia_freeze, freeze(v[0].p, v[1].n != 0));
 STATUS_CALL(ia_thaw, itx_ia_thaw(v[0].p));
-/* Not left leading. */
+/* Ends the lead again. */
 static it_status_t lead_begin(it_ia_handle_t ia, int *fd, bool twice)
 {
     it_status_t status;
@@ -109,7 +109,7 @@ static void set_base_inside(it_evd_handle_t evd, void *ia)
     atomic_store(&answer, (int)itx_ia_set_event_base(ia, base));
 }
 
-/* The last value is an EVD: the call is made by its callback. */
+/* The last value is an EVD whose callback makes the call. */
 static it_status_t set_base(const union status_value *v)
 {
     if (v[2].p == NULL)
@@ -175,7 +175,7 @@ static void is_freed_meanwhile(struct status_world *world, union status_value *v
     status_thread_frees(values[0].p);
 }
 
-/* Without members: those keep it. */
+/* The AEVD has no members, which would keep it busy. */
 static void empty_one_is_freed(struct status_world *world, union status_value *values)
 {
     it_evd_handle_t aevd = NULL;

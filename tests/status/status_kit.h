@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * status_kit.h - a call of the API as data: its parameters, and rows for what can be wrong with
- * them. The runner makes the usual mistakes with every parameter by itself (status_run.c).
+ * status_kit.h - a call of the API as data: its parameters, and rows for wrong values. The runner
+ * itself makes the usual mistakes with every parameter (status_run.c).
  */
 #ifndef ITAPI_TESTS_STATUS_STATUS_KIT_H
 #define ITAPI_TESTS_STATUS_STATUS_KIT_H
@@ -18,34 +18,34 @@ union status_value {
 
 enum status_kind {
     PARAM_NONE,
-    PARAM_HANDLE,  /* of an object */
+    PARAM_HANDLE,  /* handle of an object */
     PARAM_POINTER, /* must not be NULL, unless .optional */
-    PARAM_BITS,    /* flags, mask: an unknown bit is refused */
-    PARAM_NUMBER   /* what can be wrong with it is in rows */
+    PARAM_BITS,    /* flags or mask: an unknown bit is refused */
+    PARAM_NUMBER   /* its wrong values are in rows */
 };
 
 struct status_param {
     enum status_kind kind;
-    it_status_t bad;            /* the answer to a wrong handle, to an unknown bit */
-    enum status_object object;  /* of a handle */
-    enum status_object or_else; /* it may be of this kind as well, unless IA */
+    it_status_t bad;            /* status for a wrong handle or an unknown bit */
+    enum status_object object;  /* kind of the handle's object */
+    enum status_object or_else; /* the handle may also be of this kind, unless it is IA */
     bool of_any_kind;
-    enum status_slot slot; /* a good one */
-    it_status_t foreign;   /* to a handle of another IA; IT_SUCCESS: not tried */
+    enum status_slot slot; /* a valid one */
+    it_status_t foreign;   /* status for a handle of another IA; IT_SUCCESS: not tried */
     bool optional;
-    uint64_t number; /* a good number or set of bits */
+    uint64_t number; /* a valid number or set of bits */
     uint64_t known;  /* bits that are not refused as unknown */
-    const void *at;  /* what a pointer points to, copied for the call; NULL: room for a result */
+    const void *at;  /* the content of a pointer, copied for the call; NULL: room for a result */
     size_t size;
-    bool as_is; /* a pointer that is not looked behind: .at itself is given */
+    bool as_is; /* the pointer is passed as it is: .at itself */
 };
 
 enum status_way {
     CHANGE_NONE,
     CHANGE_NUMBER,
     CHANGE_SLOT,
-    CHANGE_AT,    /* another thing that a pointer points to */
-    CHANGE_MEMBER /* one of it */
+    CHANGE_AT,    /* another content of a pointer */
+    CHANGE_MEMBER /* one member of the content */
 };
 
 struct status_change {
@@ -61,7 +61,7 @@ struct status_row {
     const char *what;
     it_status_t want;
     struct status_change change[STATUS_CHANGES];
-    /* Brings about what makes the call fail, in a world of its own. */
+    /* Makes the call fail, in a world of its own. */
     void (*scene)(struct status_world *world, union status_value *values);
 };
 
@@ -69,43 +69,48 @@ struct status_call {
     const char *name;
     it_status_t (*make)(const union status_value *values);
     struct status_param params[STATUS_PARAMS];
-    const struct status_row *rows; /* the last one has no .what */
-    /* With everything right. IT_SUCCESS; otherwise what this library always answers then. */
+    const struct status_row *rows; /* the last row has no .what */
+    /*
+     * The result with valid arguments: IT_SUCCESS, or the status that this library always returns.
+     */
     it_status_t at_best;
-    it_status_t when_short; /* of memory; IT_SUCCESS: IT_ERR_RESOURCES, as usual */
-    bool tells;             /* .at_best writes something, too */
-    bool pooled; /* makes an object, of memory that is there already for some of its kind */
+    it_status_t when_short; /* without memory; IT_SUCCESS: IT_ERR_RESOURCES, as usual */
+    bool tells;             /* .at_best writes results, too */
+    bool pooled;            /* makes an object from a pool that has memory for some of its kind */
 };
 
 struct status_table {
-    const struct status_call *calls; /* the last one has no .name */
-    /* Fills in what .at of the parameters points to, for each new world. */
+    const struct status_call *calls; /* the last call has no .name */
+    /* Sets what .at of the parameters points to, for each new world. */
     void (*prepare)(struct status_world *world);
 };
 
-/* What the standard (or itx_api.h) says a call may answer; status_documented.c. */
+/* The statuses that the standard (or itx_api.h) allows for a call; status_documented.c. */
 struct status_documented {
     const char *name;
     it_status_t statuses[32]; /* up to the first IT_SUCCESS */
 };
 extern const struct status_documented status_documented[];
 
-/* What no program can bring about with this library, and why; status_never.c. */
+/* Statuses that no program can cause with this library, and why; status_never.c. */
 struct status_never {
     const char *name;   /* NULL: any call */
-    it_status_t status; /* IT_SUCCESS: all that are not seen */
+    it_status_t status; /* IT_SUCCESS: all that were not seen */
     const char *why;
 };
 extern const struct status_never status_never[];
 
 void status_run(const struct status_table *table);
 
-/* For scenes: this machine is not made for it. */
+/* A scene calls this if the machine cannot show its status. */
 void status_cannot_be_shown(void);
 
 /* ---- Short forms ---------------------------------------------------------------------------- */
 
-/* A function that makes a call with the values v, and the start of the row that describes it. */
+/*
+ * Defines a function that makes a call with the values v, and begins the row that describes the
+ * call.
+ */
 #define STATUS_CALL(maker, call)                                                                   \
     static it_status_t maker(const union status_value *v)                                          \
     {                                                                                              \
@@ -176,7 +181,7 @@ void status_cannot_be_shown(void);
         .offset = offsetof(type, member), .size = sizeof(((type *)NULL)->member)                   \
     }
 
-/* ROW(what, status, changes...); SCENE(what, status, scene), or with changes behind it. */
+/* ROW(what, status, changes...); SCENE(what, status, scene), which may be followed by changes. */
 #define ROW(text, status, ...)                                                                     \
     {                                                                                              \
         .what = (text), .want = (status), .change = { __VA_ARGS__ }                                \

@@ -15,7 +15,7 @@
     (IT_COMPLETION_FLAG | IT_NOTIFY_FLAG | IT_BARRIER_FENCE_FLAG | IT_COALESCE_WR_FLAG)
 
 static unsigned char memory[64];
-static unsigned char *readable; /* a page that cannot be written */
+static unsigned char *readable; /* a page without write permission */
 static size_t page;
 static it_iobl_t list;
 static it_iobl_t bad_list;
@@ -99,7 +99,7 @@ static void runs_into_a_hole(struct status_world *world, union status_value *val
     unsigned char *hole = map(3) + page;
 
     (void)world;
-    CHECK(munmap(hole, page) == 0); /* only now, so that nothing else comes there */
+    CHECK(munmap(hole, page) == 0); /* unmapped only now, so that nothing else is mapped there */
     values[1].p = hole - 1;
     values[2].n = 2;
     values[3].n = IT_PRIV_LOCAL_READ;
@@ -118,7 +118,7 @@ static void region_cannot_be_written(struct status_world *world, union status_va
     {                                                                                              \
         .kind = PARAM_HANDLE, .bad = IT_ERR_INVALID_LMR, .object = OBJECT_LMR, .slot = (which)     \
     }
-/* PZ, address, length, rights, flags, shared id, handle, key: of every binding. */
+/* Parameters of all bindings: PZ, address, length, rights, flags, shared id, handle, key. */
 #define CREATE_PARAMS                                                                              \
     STATUS_PZ, STATUS_GIVEN_AS_IS(memory), STATUS_NUMBER(sizeof(memory)),                          \
         STATUS_BITS(IT_ERR_INVALID_PRIVS, IT_PRIV_LOCAL, PRIVS),                                   \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Statuses that no program can bring about with uiwarp, and why. */
+/* Statuses that no program can cause with uiwarp, and why. */
 #include "status/status_kit.h"
 
 #define DATAGRAMS  "there are no datagram endpoints on iWARP"

@@ -6,7 +6,7 @@
 
 #include "support/it_window.h"
 
-#define SEGMENTS (STATUS_SEGMENT + 1) /* one more than an endpoint takes */
+#define SEGMENTS (STATUS_SEGMENT + 1) /* one more than an endpoint allows */
 
 #define RECV_FLAGS (IT_COMPLETION_FLAG | IT_NOTIFY_FLAG | IT_COALESCE_WR_FLAG)
 #define RDMA_FLAGS (RECV_FLAGS | IT_BARRIER_FENCE_FLAG)
@@ -14,9 +14,9 @@
 #define SEND_FLAGS (RDMA_FLAGS | IT_SOLICITED_WAIT_FLAG)
 
 static it_lmr_triplet_t good[SEGMENTS];
-static it_lmr_triplet_t long_ones[SEGMENTS]; /* two are more than a message may be */
-static it_lmr_triplet_t wrapping[SEGMENTS];  /* two are less than nothing */
-static it_lmr_triplet_t no_region[SEGMENTS]; /* the second one has none, and so on */
+static it_lmr_triplet_t long_ones[SEGMENTS]; /* two of them exceed the longest message */
+static it_lmr_triplet_t wrapping[SEGMENTS];  /* the lengths of two of them overflow */
+static it_lmr_triplet_t no_region[SEGMENTS]; /* from the second one on they have no region */
 static it_lmr_triplet_t freed_region[SEGMENTS];
 static it_lmr_triplet_t other_kind[SEGMENTS];
 static it_lmr_triplet_t other_ia[SEGMENTS];
@@ -25,7 +25,7 @@ static it_rmr_triplet_t long_windows[SEGMENTS];
 static it_rmr_triplet_t no_window[SEGMENTS];
 static it_rmr_triplet_t freed_window[SEGMENTS];
 static it_rmr_triplet_t closed_window[SEGMENTS];
-static uint64_t key;     /* of the peer's memory */
+static uint64_t key;     /* key of the peer's memory */
 static uint64_t address; /* its start */
 
 static void prepare(struct status_world *world)
@@ -110,7 +110,7 @@ static void not_enabled(struct status_world *world, union status_value *values)
     CHECK_OK(itx_ep_enable_immediate(values[0].p, IT_FALSE));
 }
 
-/* EP, segments, their number, flags: of every posting call. */
+/* Parameters of every posting call: EP, segments, their number, flags. */
 #define PARAMS(flags)                                                                              \
     STATUS_EP(SLOT_EP_CONNECTED), STATUS_GIVEN_OR_NULL(good), STATUS_NUMBER(2),                    \
         STATUS_BITS(IT_ERR_INVALID_DTO_FLAGS, FX_SIGNAL, flags)

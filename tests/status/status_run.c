@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The runner. With every parameter of every call it tries: a null, freed, foreign handle, one of
+ * The runner. For every parameter of every call it tries: a null, freed or foreign handle, one of
  * each wrong kind, no object at all; NULL; every unknown bit; two wrong parameters at once; then
- * the rows; then a lack of memory and of descriptors, and an IA that has failed. What fails must
- * have changed nothing, and what is refused for a value must say so in one line of the log. In the
- * end every documented status has been seen or is known never to occur, and no other was seen.
+ * the rows; then a lack of memory and of descriptors, and an IA that has failed. A failed call must
+ * change nothing, and one refused for a value must say so in one line of the log. At the end every
+ * documented status was seen or is known never to occur, and no other was seen.
  */
 #include "status/status_run.h"
 
@@ -99,7 +99,7 @@ static void run_change(struct run *run, const struct status_change *change)
 
 /* ---- The log -------------------------------------------------------------------------------- */
 
-/* What is written to stderr while a call is made. */
+/* The text written to stderr during a call. */
 static int log_file = -1;
 static int log_stderr = -1;
 
@@ -115,7 +115,7 @@ static void log_begin(void)
     atomic_store(&base_log_level, BASE_LOG_DEBUG);
 }
 
-/* How many lines begin with the name of the call. */
+/* Returns the number of lines that begin with the name of the call. */
 static unsigned log_end(const char *name)
 {
     static char text[65536];
@@ -134,7 +134,7 @@ static unsigned log_end(const char *name)
     return lines;
 }
 
-/* Not for a value of an argument. */
+/* Returns true for statuses that are not about an argument's value, which need no line. */
 static bool log_is_silent(it_status_t status)
 {
     static const it_status_t silent[] = {
@@ -148,7 +148,7 @@ static bool log_is_silent(it_status_t status)
     return false;
 }
 
-/* What has failed has written nothing, and says so in one line. */
+/* Makes the call. A failed one must write nothing and log one line. */
 static it_status_t run_make(struct run *run)
 {
     it_status_t status;
@@ -173,7 +173,7 @@ static void run_expect(struct run *run, it_status_t want)
         return;
     check_note(__FILE__, __LINE__, "%s instead of %s", itx_status_string(got),
                itx_status_string(want));
-    if (got == IT_SUCCESS) /* nothing after it would mean much */
+    if (got == IT_SUCCESS) /* later steps would mean little */
         check_done();
 }
 
@@ -234,7 +234,10 @@ static void run_bits(struct run *run, unsigned i)
     }
 }
 
-/* Breaks one parameter; returns how early its fault is found, 0: none can be made so. */
+/*
+ * Breaks one parameter. Returns how early the fault is found, or 0 if the parameter cannot be
+ * broken.
+ */
 static unsigned run_break(struct run *run, unsigned i, it_status_t *status)
 {
     const struct status_param *param = &run->call->params[i];
@@ -258,7 +261,7 @@ static unsigned run_break(struct run *run, unsigned i, it_status_t *status)
     }
 }
 
-/* Handles before pointers before flags and masks. */
+/* Two wrong parameters: handles are checked before pointers, pointers before flags and masks. */
 static void run_pair(struct run *run, unsigned i, unsigned k)
 {
     it_status_t status[2];
@@ -350,7 +353,7 @@ static it_status_t run_make_all(struct run *run)
     return status;
 }
 
-/* Until the call gets by without what was kept back. */
+/* Repeats the call until it succeeds without the missing resource. */
 static void run_shortage(struct run *run, const struct status_shortage *shortage)
 {
     for (unsigned nth = 0;; nth++) {
@@ -367,7 +370,7 @@ static void run_shortage(struct run *run, const struct status_shortage *shortage
             EXPECT_STATUS(run->call->when_short ? run->call->when_short : IT_ERR_RESOURCES, status);
             status_world_check(&run->world);
             run_good(run);
-            EXPECT_STATUS(IT_SUCCESS, run_make(run)); /* when there is enough again */
+            EXPECT_STATUS(IT_SUCCESS, run_make(run)); /* now there is enough again */
         }
         status_world_close(&run->world);
         if (status == IT_SUCCESS && !hit)
@@ -407,7 +410,9 @@ static bool never(const char *name, it_status_t status)
     return false;
 }
 
-/* Nothing but failure makes an IA of uiwarp fail: it is said to have. Frees and queries go on. */
+/*
+ * uiwarp's IA never fails by itself, so the test marks it as failed. Frees and queries still work.
+ */
 static void run_failed(struct run *run)
 {
     bool may = is_documented(run->call->name, IT_ERR_IA_CATASTROPHE);
@@ -428,7 +433,7 @@ static void run_failed(struct run *run)
     status_world_close(&run->world);
 }
 
-/* Every documented status has been seen or cannot be, and no other one has been. */
+/* Every documented status was seen or cannot occur, and no other one was seen. */
 static void run_compare(struct run *run)
 {
     const struct status_documented *documented = documented_of(run->call->name);

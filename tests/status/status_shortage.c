@@ -28,13 +28,13 @@ static atomic_bool scarce;
 static atomic_uint left;
 static atomic_bool refused;
 
-/* The C library's own functions, under the names it keeps for this purpose. */
+/* The C library provides its own functions under these names, too. */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t number, size_t size);
 void *__libc_realloc(void *memory, size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
 
-/* The nth and all that follow. */
+/* The nth request and all later ones fail. */
 static bool heap_has_more(void)
 {
     if (!atomic_load(&scarce))
@@ -91,7 +91,7 @@ static bool heap_end(void)
 static struct rlimit files_before;
 static rlim_t files_limit;
 
-/* Descriptors are given out from the lowest free number on. */
+/* Returns the next descriptor: the kernel assigns the lowest free number. */
 static int files_next(void)
 {
     int fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
@@ -108,7 +108,7 @@ static void files_begin(unsigned nth)
     unsigned free_numbers = 0;
 
     CHECK(next >= 0 && getrlimit(RLIMIT_NOFILE, &files_before) == 0);
-    /* The number before which nth are free. */
+    /* Find the number below which nth are free. */
     for (files_limit = (rlim_t)next; free_numbers < nth; files_limit++)
         free_numbers += fcntl((int)files_limit, F_GETFD) < 0;
     while (fcntl((int)files_limit, F_GETFD) >= 0)
@@ -118,7 +118,7 @@ static void files_begin(unsigned nth)
     CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
 }
 
-/* As far as can be seen from outside: the last number that was allowed is taken. */
+/* Guesses from outside whether a descriptor was refused: the last allowed number is in use. */
 static bool files_end(void)
 {
     int next = files_next();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* status_tables.h - the tables, one per group of calls. */
+/* status_tables.h - the tables, one for each group of calls. */
 #ifndef ITAPI_TESTS_STATUS_STATUS_TABLES_H
 #define ITAPI_TESTS_STATUS_STATUS_TABLES_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Every status of every call: one test per table, and one that no call is in none. */
+/*
+ * Every status of every call: one test for each table, and one that checks that every call is in a
+ * table.
+ */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +15,7 @@ static const struct status_table *const tables[] = {
     &status_srq, &status_post, &status_datagram, &status_utility, &status_extension,
 };
 
-/* They have no status to answer. */
+/* These calls return no status. */
 static const char *const without[] = {
     "it_interface_list",
     "it_ia_info_free",

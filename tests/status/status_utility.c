@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Utilities: on any handle, and on addresses. */
+/* Utilities that take any handle, and those for addresses. */
 #include "status/status_tables.h"
 
 #include <arpa/inet.h>
 
 static it_net_addr_t address;
-static it_net_addr_t address6; /* no IPv4 address in it */
-static it_net_addr_t endless;  /* longer than there is room for */
+static it_net_addr_t address6; /* contains no IPv4 address */
+static it_net_addr_t endless;  /* longer than any buffer */
 
 static void prepare(struct status_world *world)
 {

@@ -32,7 +32,7 @@ STATUS_CALL(bind10,
 STATUS_CALL(rmr_link, it_rmr_link(v[0].p, v[1].p, (char *)start_of(v[1].p) + v[2].n, v[3].n,
                                   (it_addr_mode_t)v[8].n, (it_mem_priv_t)v[4].n, v[5].p, 1,
                                   (it_dto_flags_t)v[6].n, v[7].p));
-/* The window has a key; the last value is exchanged with its. */
+/* The window has a key. The last value is xored with it. */
 static it_rmr_context_t key_of(it_rmr_handle_t rmr, it_rmr_context_t change)
 {
     it_rmr_context_t key = 0;
@@ -71,7 +71,7 @@ static void unlink_queue_is_full(struct status_world *world, union status_value 
     fill_requests(values[1].p);
 }
 
-/* A region that the program itself may not write. */
+/* A region that the program itself may not write to. */
 static void right_is_missing(struct status_world *world, union status_value *values)
 {
     static unsigned char memory[STATUS_MEMORY];
@@ -90,7 +90,7 @@ static void right_is_missing(struct status_world *world, union status_value *val
     {                                                                                              \
         .kind = PARAM_HANDLE, .bad = IT_ERR_INVALID_LMR, .object = OBJECT_LMR, .slot = SLOT_LMR    \
     }
-/* RMR, LMR, offset, length, rights, EP, flags, and a key: of all bindings. */
+/* Parameters of all bindings: RMR, LMR, offset, length, rights, EP, flags, and a key. */
 #define LINK_PARAMS LINK_KEY_PARAMS, STATUS_RESULT
 #define LINK_KEY_PARAMS                                                                            \
     RMR, LMR, STATUS_NUMBER(0), STATUS_NUMBER(STATUS_MEMORY),                                      \

@@ -116,7 +116,7 @@ static void make_live(struct status_world *world)
     world->live[OBJECT_SRQ] = world->slot[SLOT_SRQ];
 }
 
-/* Last of all: memory of an object is used again for the next one of its kind. */
+/* Made last: the memory of a freed object is used for the next one of its kind. */
 static void make_stale(struct status_world *world)
 {
     it_ia_handle_t ia = NULL;
@@ -196,7 +196,7 @@ void status_world_check(const struct status_world *world)
     fx_empty(world->other.recv_evd);
 }
 
-/* The regions have gone with their IA. */
+/* The regions were freed with their IA. */
 static void forget(struct fx_buf *buf)
 {
     buf->lmr = NULL;
@@ -206,7 +206,7 @@ static void forget(struct fx_buf *buf)
 void status_world_close(struct status_world *world)
 {
     (void)close(world->listener);
-    (void)it_ia_free(world->slot[SLOT_IA_SPARE]); /* if no call has freed it */
+    (void)it_ia_free(world->slot[SLOT_IA_SPARE]); /* unless a call has freed it */
     fx_node_close(&world->node);
     fx_node_close(&world->other);
     forget(&world->memory);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * absent_test REASON: on a machine that cannot have a device, for the reason that the warning is to
- * name. uiwarp is there, and works.
+ * absent_test REASON: runs on a machine that cannot have a device. The warning must name the
+ * reason, and uiwarp must work.
  */
 #include "support/it_fixture.h"
 #include "trouble/said.h"

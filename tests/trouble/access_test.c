@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * As root: what a program sees that may not use the device, or has not its nodes, or may not lock
- * memory. Each case is a process, with nodes of its own in its own /dev.
+ * Runs as root: what a program sees that may not use the device, lacks its nodes, or may not lock
+ * memory. Each case is a process with its own nodes in its own /dev.
  */
 #include "support/it_fixture.h"
 #include "trouble/said.h"
@@ -58,7 +58,7 @@ static size_t nodes_read(struct node nodes[NODES_MAX])
     return count;
 }
 
-/* This process alone sees nodes of these modes; 0: none. */
+/* Gives this process its own nodes with these modes; 0: no nodes. */
 static void nodes_replace(mode_t devices, mode_t rdma_cm)
 {
     struct node nodes[NODES_MAX];
@@ -76,7 +76,7 @@ static void nodes_replace(mode_t devices, mode_t rdma_cm)
             continue;
         (void)snprintf(path, sizeof(path), NODES "/%.60s", nodes[i].name);
         CHECK_EQ(0, mknod(path, S_IFCHR | mode, nodes[i].number));
-        CHECK_EQ(0, chmod(path, mode)); /* the mask counts above */
+        CHECK_EQ(0, chmod(path, mode)); /* the umask applied above */
     }
 }
 
@@ -93,7 +93,7 @@ static bool is_listed(void)
     return listed;
 }
 
-/* All that has to be read as root has been. */
+/* All files that need root have been read. */
 static void become_nobody(void)
 {
     (void)is_listed();
@@ -132,7 +132,7 @@ static void no_nodes(void)
     uiwarp_works();
 }
 
-/* The device can be opened, but there is no way to connect. */
+/* The device can be opened, but rdma_cm cannot be used. */
 static void no_rdma_cm(void)
 {
     nodes_replace(0666, 0);
@@ -167,7 +167,9 @@ static void no_such_device(void)
     uiwarp_works();
 }
 
-/* Small memory is registered, all objects are made, and large memory once there is room. */
+/*
+ * Small memory can be registered, all objects can be made, and large memory can when there is room.
+ */
 static void memory_lock_limit(void)
 {
     const struct rlimit low = {LOCKED, LOCKED};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Everything that a usual program does, twice, and given back. Meant to be run
- * under valgrind, which tells what memory is lost; descriptors are counted here.
+ * Does everything that a usual program does twice, and frees everything. It is meant for valgrind,
+ * which reports lost memory; the test itself counts descriptors.
  */
 #include "support/it_fixture.h"
 #include "trouble/small.h"
@@ -52,7 +52,7 @@ static void part(struct end *near, struct end *far)
     fx_done(far->node.recv_evd, far->ep, IT_DTO_RC_RECV_CMPL_EVENT, 5, IT_DTO_ERR_FLUSHED);
 }
 
-/* Rejected by the peer, and answered by nobody. */
+/* One attempt is rejected by the peer, and one is never answered. */
 static void refused(struct end *near, struct end *far)
 {
     uint16_t port = 0;
@@ -93,7 +93,7 @@ int main(void)
     size_t descriptors;
 
     cycle();
-    descriptors = fx_fd_count(); /* rdma-core keeps some open from the first time on */
+    descriptors = fx_fd_count(); /* rdma-core keeps some open after the first use */
     cycle();
     fx_fd_settle(descriptors);
     check_done();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ports_test FIRST LAST: what it_ep_connect, it_socket_convert and it_listen_create do where
- * sockets have most of the ports that the kernel may choose, those from FIRST to LAST; and with
- * addresses that are not the device's.
+ * ports_test FIRST LAST: how it_ep_connect, it_socket_convert and it_listen_create behave when
+ * sockets use most of the ephemeral ports, FIRST to LAST; and with addresses that the device does
+ * not have.
  */
 #include "support/it_fixture.h"
 #include "trouble/said.h"
@@ -15,15 +15,15 @@
 #include <unistd.h>
 
 #define ROUNDS    6
-#define KEPT_FREE 4u /* listen point, initiator, and what is still closing */
+#define KEPT_FREE 4u /* for listen point, initiator, and connections that are closing */
 #define SOCKETS   64
-#define ASIDE     1000u /* ports that the kernel does not choose */
+#define ASIDE     1000u /* ports outside the kernel's range */
 
 static unsigned first, last;
 static int sockets[SOCKETS];
 static unsigned socket_count;
 
-/* -1: somebody has it. */
+/* Returns -1 if the port is in use. */
 static int bind_port(unsigned port)
 {
     struct sockaddr_in own = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
@@ -65,7 +65,7 @@ static void leave_the_ports(void)
         (void)close(sockets[--socket_count]);
 }
 
-/* The kernel chooses for both ends. */
+/* The kernel chooses the ports of both ends. */
 static void connect_in_a_crowd(struct fx_node *node)
 {
     for (int i = 0; i < ROUNDS; i++) {
@@ -79,7 +79,7 @@ static void connect_in_a_crowd(struct fx_node *node)
     }
 }
 
-/* At a port behind those that the kernel chooses from. */
+/* Makes a socket at a port above the ephemeral ones. */
 static int bound_socket(void)
 {
     static unsigned used;
@@ -107,7 +107,7 @@ static void stream_open(int sds[2])
     (void)close(listener);
 }
 
-/* The same for the connections that replace streams. */
+/* The same for the connections that replace converted streams. */
 static void convert_in_a_crowd(struct fx_node *node)
 {
     for (int i = 0; i < ROUNDS; i++) {
@@ -147,8 +147,8 @@ static it_status_t listen_on(struct fx_node *node, unsigned port, it_listen_hand
 }
 
 /*
- * Ports that the program wants, and a socket has. iWARP and plain TCP share them; elsewhere each
- * one is free, for nothing of the library's keeps a port that nobody asked it for.
+ * The program wants ports that a socket has. iWARP and plain TCP share ports, so they are busy. On
+ * other transports each is free, since the library keeps no port that nobody has asked for.
  */
 static void listen_where_a_socket_is(struct fx_node *node, bool shared)
 {
@@ -184,7 +184,7 @@ static void connect_from_elsewhere(struct fx_node *node, bool iwarp)
                      it_ep_connect(ep, &path, NULL, &qual, IT_CONNECT_FLAG_TWO_WAY, NULL, 0));
         CHECK_EQ(IT_EP_STATE_UNCONNECTED, fx_ep_state(ep));
         if (iwarp)
-            said_nothing(); /* a value that is refused leaves a line at debug only */
+            said_nothing(); /* a refused value is logged at debug only */
         else
             said_once(""); /* by rdma_cm */
         CHECK_OK(it_ep_free(ep));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * removal_test COMMAND: the device is removed by COMMAND while data moves, threads sleep,
- * and others listen and connect. The process goes on: each call says so, and everything can be
- * freed. (rdma-core keeps the device open, so the kernel is rid of it when the process ends.)
+ * removal_test COMMAND: COMMAND removes the device while data moves, threads sleep, and others
+ * listen and connect. The process continues: each call reports it, and everything can be freed.
+ * (rdma-core keeps the device open, so the kernel removes it fully when the process ends.)
  */
 #include "support/it_fixture.h"
 #include "trouble/said.h"
@@ -22,7 +22,7 @@ struct traffic {
     struct fx_buf buf;
     unsigned moved; /* messages */
     const struct fx_buf *peer;
-    bool writes; /* else it reads */
+    bool writes; /* otherwise it reads */
     pthread_t thread;
 };
 
@@ -49,7 +49,7 @@ static bool is_over(it_status_t status)
     return true;
 }
 
-/* One for each that is done, until a call tells that it is over. */
+/* Posts a request for each completed one until a call reports the removal. */
 static void *move(void *argument)
 {
     struct traffic *traffic = argument;
@@ -58,7 +58,10 @@ static void *move(void *argument)
     for (;;) {
         if (is_over(it_evd_wait(traffic->node.request_evd, IT_TIMEOUT_INFINITE, &event, NULL)))
             return NULL;
-        /* What has failed is posted again too: it is flushed, until the call tells more. */
+        /*
+         * Failed requests are posted again, too: they are flushed until the call reports the
+         * removal.
+         */
         if (event.dto_cmpl.dto_status == IT_DTO_SUCCESS && ++traffic->moved == WARM_UP)
             under_way++;
         if (is_over(post(traffic)))
@@ -66,7 +69,7 @@ static void *move(void *argument)
     }
 }
 
-/* A device may tell of its EPs before. */
+/* The device may report its EPs first. */
 static void *sleep_for_good(void *argument)
 {
     const struct fx_node *node = argument;
@@ -96,7 +99,7 @@ static void traffic_start(struct traffic *traffic)
     CHECK_EQ(0, pthread_create(&traffic->thread, NULL, move, traffic));
 }
 
-/* Somebody who has been asked, and has not answered. */
+/* Leaves a request undecided. */
 static void leave_undecided(struct fx_node *node, it_listen_handle_t *listener)
 {
     uint16_t port = 0;
@@ -139,7 +142,9 @@ static void cannot_be_opened(void)
     said_once(fx_interface());
 }
 
-/* Of one IA object by object, each of which can still be freed; of the other all at once. */
+/*
+ * One IA is freed object by object, each of which can still be freed. The other is freed at once.
+ */
 static void free_one_by_one(struct traffic *traffic, it_listen_handle_t listener)
 {
     CHECK_OK(it_listen_free(listener));
@@ -208,8 +213,8 @@ static void open_and_check(void (*action_before)(int))
 }
 
 /*
- * siw raises it in who posts while a connection breaks: the library keeps it away and changes
- * nothing of the process.
+ * siw raises SIGPIPE in a thread that posts while a connection breaks. The library keeps it away
+ * and changes nothing in the process.
  */
 static void broken_pipes_change_nothing(void)
 {
@@ -228,7 +233,7 @@ int main(int argc, char **argv)
     fx_node_open(&node);
     fx_join(&node, small_ep(&node), &node, small_ep(&node));
     fx_node_close(&node);
-    descriptors = fx_fd_count(); /* rdma-core keeps some open from the first time on */
+    descriptors = fx_fd_count(); /* rdma-core keeps some open after the first use */
     remove_under_traffic(argv[1]);
     said_among("removed");
     cannot_be_opened();

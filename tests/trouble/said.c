@@ -10,11 +10,11 @@
 
 #define SAID_MAX 8192
 
-static int said_errors = -1; /* where errors went before */
+static int said_errors = -1; /* the original stderr */
 static int said_file = -1;
 static off_t said_from;
 
-/* A check that fails is to be read. */
+/* Prints what a failed check has written. */
 static void said_end(void)
 {
     char text[SAID_MAX];
@@ -35,7 +35,7 @@ void said_begin(void)
     check_at_failure(said_end);
 }
 
-/* Others write there too, such as rdma-core: their lines do not count. */
+/* Counts the library's lines. rdma-core and others write there, too. */
 static unsigned said_count(const char *text, unsigned *with)
 {
     static const char warning[] = "itapi warn: ";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Attributes of endpoints that any device can have. */
+/* Attributes of endpoints that any device supports. */
 #ifndef ITAPI_TESTS_TROUBLE_SMALL_H
 #define ITAPI_TESTS_TROUBLE_SMALL_H
 

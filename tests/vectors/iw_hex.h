@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* From the hex of the vectors to octets. */
+/* Converts the vectors' hexadecimal text to octets. */
 #ifndef ITAPI_TESTS_VECTORS_IW_HEX_H
 #define ITAPI_TESTS_VECTORS_IW_HEX_H
 
@@ -13,7 +13,10 @@ static inline unsigned iw_hex_digit(char digit)
     return digit <= '9' ? (unsigned)(digit - '0') : (unsigned)(digit - 'a') + 10;
 }
 
-/* Blanks between octets are skipped. Returns the octets; too many for dst ends the program. */
+/*
+ * Converts the text; blanks between octets are skipped. Returns the number of octets. Ends the
+ * program if dst is too small.
+ */
 static inline size_t iw_hex(const char *hex, uint8_t *dst, size_t room)
 {
     size_t length = 0;
@@ -32,8 +35,8 @@ static inline size_t iw_hex(const char *hex, uint8_t *dst, size_t room)
 }
 
 /*
- * The FPDUs that one side of a connection of iw_golden sends, in one run. Needs iw_golden.h before
- * this header.
+ * Writes all FPDUs that one side of a connection of iw_golden sends. iw_golden.h must be included
+ * before this header.
  */
 #ifdef ITAPI_TESTS_VECTORS_IW_GOLDEN_H
 static inline size_t iw_golden_stream(char connection, char from, uint8_t *dst, size_t room)

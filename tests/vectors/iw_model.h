@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A small endpoint behind iw_rx_ops: memory regions, receives, outstanding Reads, with canaries on
- * both sides of each buffer. All that it is told goes to a log, so that two runs can be compared.
+ * A small endpoint behind iw_rx_ops: memory regions, receives, open Reads, with canaries on both
+ * sides of each buffer. It logs all calls, so that two runs can be compared.
  */
 #ifndef ITAPI_TESTS_VECTORS_IW_MODEL_H
 #define ITAPI_TESTS_VECTORS_IW_MODEL_H
@@ -48,15 +48,15 @@ struct iw_model {
     unsigned receives; /* posted */
     unsigned received;
     struct iw_model_buffer receive[IW_MODEL_RECEIVES];
-    struct iw_read_request read; /* the one outstanding Read of ours; sink_stag 0: none */
+    struct iw_read_request read; /* the one open Read of this side; sink_stag 0: none */
     uint32_t read_placed;
     struct iw_model_buffer sink;
     unsigned ird;
-    unsigned reads;     /* Read and Atomic Requests that came and are not answered */
-    unsigned atomics;   /* Atomic Requests of ours that are not answered */
-    uint32_t atomic_id; /* of the oldest; those behind it count up */
+    unsigned reads;     /* Read and Atomic Requests that are not answered */
+    unsigned atomics;   /* Atomic Requests of this side that are not answered */
+    uint32_t atomic_id; /* id of the oldest; later ones count up */
     bool mapped;
-    unsigned maps_left; /* the map after that many fails */
+    unsigned maps_left; /* the map after so many maps fails */
     uint32_t map_most;  /* octets of one map */
     size_t log_length;
     char log[IW_MODEL_LOG_MAX];
@@ -102,7 +102,7 @@ static inline bool iw_model_intact(const struct iw_model *model)
     return intact;
 }
 
-/* The receiver of iw_negative.h, with buffers of `size` and that many receives. */
+/* Prepares the receiver of iw_negative.h, with buffers of `size` and so many receives. */
 static inline void iw_model_init(struct iw_model *model, uint32_t size, unsigned receives)
 {
     static const struct iw_model_region regions[IW_MODEL_REGIONS] = {
@@ -235,11 +235,11 @@ static inline uint8_t *iw_model_target(struct iw_model *model, const struct iw_s
         return model->receive[model->received].octets + IW_MODEL_CANARY + segment->mo;
     region = iw_model_find(model, segment->stag);
     if (!region)
-        abort(); /* mapped without a good check */
+        abort(); /* mapped without a successful check */
     return region->buffer.octets + IW_MODEL_CANARY + (segment->to - region->base);
 }
 
-/* Up to three pieces: 1 octet, 7 octets, the rest. */
+/* Maps up to three pieces: 1 octet, 7 octets, the rest. */
 static inline enum iw_error iw_model_map(void *context, const struct iw_segment *segment,
                                          uint32_t offset, uint32_t *mapped, struct iovec *iov,
                                          unsigned *count)
@@ -432,7 +432,7 @@ static inline const struct iw_rx_ops *iw_model_ops(void)
 
 /* ---- Ways to feed ----------------------------------------------------------- */
 
-/* Reads up to `most` octets straight into the destination, as readv would. */
+/* Reads up to `most` octets straight into the destination, like readv. */
 static inline enum iw_error iw_model_read_direct(struct iw_rx *rx, const uint8_t *data,
                                                  uint32_t most, uint32_t arrived, size_t *taken)
 {
@@ -453,8 +453,8 @@ static inline enum iw_error iw_model_read_direct(struct iw_rx *rx, const uint8_t
 }
 
 /*
- * Pieces of random length; payload by direct reads if `direct`. The octets of each piece are copied
- * to the heap, so that a read past its end is found.
+ * Feeds pieces of random length; the payload by direct reads if `direct`. Each piece is copied to
+ * the heap, so that a read past its end is found.
  */
 static inline enum iw_error iw_model_feed(struct iw_rx *rx, const uint8_t *data, size_t length,
                                           size_t longest, bool direct, uint32_t seed)
@@ -488,7 +488,7 @@ static inline enum iw_error iw_model_feed(struct iw_rx *rx, const uint8_t *data,
     return error;
 }
 
-/* The end of a run: what error, and the Terminate that it asks for. */
+/* Logs the end of a run: the error, and the Terminate that it asks for. */
 static inline void iw_model_end(struct iw_model *model, const struct iw_rx *rx, enum iw_error error)
 {
     struct iw_terminate terminate;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One bad thing each, for a fresh stream in Full Operation with CRC. The receiver: one receive of
- * 64 octets; STag 11223344 = TO 10002000, 64 octets, remote write only; STag 55667788 = TO 0, 64
- * octets, remote read only; STag 99aa0001 = like the first in another protection zone; IRD 1; no
- * Read of its own outstanding. Opcodes 8 to b are taken as unknown ones.
+ * Each row has one bad thing for a fresh stream in Full Operation with CRC. The receiver: one
+ * receive of 64 octets; STag 11223344 = TO 10002000, 64 octets, remote write only; STag 55667788 =
+ * TO 0, 64 octets, remote read only; STag 99aa0001 = like the first in another protection zone; IRD
+ * 1; no open Read of its own. Opcodes 8 to b count as unknown.
  */
 #ifndef ITAPI_TESTS_VECTORS_IW_NEGATIVE_H
 #define ITAPI_TESTS_VECTORS_IW_NEGATIVE_H
