@@ -4,8 +4,13 @@
 #include "unit/fixture_world.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
+#include <stdarg.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 TestSuite(ual_lmr, .init = world_init, .fini = world_fini);
 
@@ -19,6 +24,23 @@ static it_status_t create20(void *addr, it_length_t length, int mode, int privs,
     if (lmr)
         cr_assert_eq(it_lmr_free(lmr), IT_SUCCESS);
     return status;
+}
+
+/* Stands in front of libc's: with old_kernel nothing answers questions about mappings. */
+static bool old_kernel;
+static unsigned questions;
+
+int ioctl(int fd, unsigned long request, ...)
+{
+    va_list arguments;
+    void *argument;
+
+    va_start(arguments, request);
+    argument = va_arg(arguments, void *);
+    va_end(arguments);
+    questions++;
+    errno = ENOTTY;
+    return old_kernel ? -1 : (int)syscall(SYS_ioctl, fd, request, argument);
 }
 
 static it_status_t create(void *addr, it_length_t length, int privs)
@@ -131,6 +153,30 @@ Test(ual_lmr, create_looks_at_the_pages)
     cr_assert_eq(create(pages, 3 * page + 1, IT_PRIV_LOCAL), IT_ERR_FAULT, "a gap comes first");
     cr_assert_eq(create(pages + 3 * page, 1, IT_PRIV_LOCAL), IT_ERR_FAULT);
     cr_assert_eq(munmap(pages, 3 * page), 0);
+}
+
+/* Three pages: one to read and write, one to read, none. Both ways give the same answers. */
+Test(ual_lmr, old_kernels_and_new_ones_find_the_same_mappings)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *memory = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uintptr_t start = (uintptr_t)memory;
+
+    cr_assert_neq(memory, MAP_FAILED);
+    cr_assert_eq(mprotect(memory + page, page, PROT_READ), 0);
+    cr_assert_eq(munmap(memory + 2 * page, page), 0);
+    for (int old = 0; old < 2; old++) {
+        old_kernel = old != 0;
+        cr_assert_eq(ual_mem_range_check(start, page, true, true), IT_SUCCESS);
+        cr_assert_eq(ual_mem_range_check(start, 2 * page, true, false), IT_SUCCESS);
+        cr_assert_eq(ual_mem_range_check(start, page + 1, true, true), IT_ERR_ACCESS);
+        cr_assert_eq(ual_mem_range_check(start + page, page, false, true), IT_ERR_ACCESS);
+        cr_assert_eq(ual_mem_range_check(start, 2 * page + 1, true, false), IT_ERR_FAULT);
+        cr_assert_eq(ual_mem_range_check(start + 2 * page, 1, false, false), IT_ERR_FAULT);
+        cr_assert_eq(ual_mem_range_check(start + 2 * page - 1, 1, true, false), IT_SUCCESS);
+    }
+    cr_assert_gt(questions, 7);
+    cr_assert_eq(munmap(memory, 2 * page), 0);
 }
 
 Test(ual_lmr, a_range_may_not_wrap_and_may_be_huge)

@@ -3,11 +3,14 @@
  * /proc/self/maps lists the mappings in ascending order, one per line: "start-end rwxp ...". The
  * kernel hands it out in pieces, and other threads may map memory at the same time. So a mapping
  * may appear twice, the second time larger, but every mapping that exists throughout appears.
+ *
+ * From Linux 6.11 on the same file answers questions about one address, in a tenth of the time.
  */
 #include "ual/memory/ual_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define UAL_MAPS_BUFFER 4096 /* the kernel gives no more at once */
@@ -97,6 +100,36 @@ static it_status_t ual_maps_walk(struct ual_maps *maps, uintptr_t start, uintptr
     return maps->failed ? IT_SUCCESS : IT_ERR_FAULT;
 }
 
+/* struct procmap_query of linux/fs.h, which many systems do not have yet. */
+struct ual_query {
+    uint64_t size;
+    uint64_t flags;
+    uint64_t address;
+    uint64_t start;
+    uint64_t end;
+    uint64_t rights; /* 1: readable; 2: writable */
+    uint64_t unused[7];
+};
+
+#define UAL_PROCMAP_QUERY _IOWR(0x66, 17, struct ual_query)
+
+/* The same by questions. IT_ERR_OP_NOT_SUPPORTED: the kernel does not know them. */
+static it_status_t ual_maps_ask(const struct ual_maps *maps, uintptr_t start, uintptr_t last,
+                                bool reads, bool writes)
+{
+    const uint64_t needed = (reads ? 1u : 0u) | (writes ? 2u : 0u);
+    struct ual_query query = {.size = sizeof(query), .address = start};
+    bool allowed = true;
+
+    do {
+        if (ioctl(maps->fd, UAL_PROCMAP_QUERY, &query) < 0)
+            return errno == ENOENT ? IT_ERR_FAULT : IT_ERR_OP_NOT_SUPPORTED;
+        allowed = allowed && (query.rights & needed) == needed;
+        query.address = query.end;
+    } while (query.end <= last);
+    return allowed ? IT_SUCCESS : IT_ERR_ACCESS;
+}
+
 it_status_t ual_mem_range_check(uintptr_t start, uint64_t length, bool reads, bool writes)
 {
     struct ual_maps maps;
@@ -111,7 +144,9 @@ it_status_t ual_mem_range_check(uintptr_t start, uint64_t length, bool reads, bo
     maps.fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
     if (maps.fd < 0)
         return IT_SUCCESS; /* cannot find out: use of bad memory will fault */
-    status = ual_maps_walk(&maps, start, start + (uintptr_t)(length - 1), reads, writes);
+    status = ual_maps_ask(&maps, start, start + (uintptr_t)(length - 1), reads, writes);
+    if (status == IT_ERR_OP_NOT_SUPPORTED)
+        status = ual_maps_walk(&maps, start, start + (uintptr_t)(length - 1), reads, writes);
     (void)close(maps.fd); /* was only read: no error matters */
     return status;
 }
