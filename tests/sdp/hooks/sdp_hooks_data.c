@@ -265,6 +265,35 @@ static void resets(void)
     SAY(close(pair.listener));
 }
 
+/* The peer has closed, and what is sent to it resets: EPIPE, which one call tells as the error. */
+static void pipes_that_break(void)
+{
+    static const int asks[] = {0, 1};
+
+    (void)signal(SIGPIPE, on_pipe);
+    for (unsigned i = 0; i < 2; i++) {
+        struct sdp_hooks_pair pair;
+
+        sdp_hooks_open(&pair);
+        SAY(close(pair.server));
+        sdp_hooks_await("end of file", pair.client, POLLIN | POLLOUT | POLLRDHUP, POLLRDHUP);
+        SAY(recv(pair.client, buffer, 3, 0));
+        SAY(send(pair.client, "abc", 3, 0));
+        sdp_hooks_await("reset", pair.client, POLLIN | POLLOUT | POLLRDHUP, POLLERR | POLLHUP);
+        if (asks[i])
+            get_int("SO_ERROR", pair.client, SOL_SOCKET, SO_ERROR);
+        SAY(send(pair.client, "abc", 3, 0));
+        get_int("SO_ERROR", pair.client, SOL_SOCKET, SO_ERROR);
+        SAY(recv(pair.client, buffer, 3, 0));
+        SAY(send(pair.client, "abc", 3, MSG_NOSIGNAL));
+        SAY(shutdown(pair.client, SHUT_WR));
+        sdp_hooks_await("after", pair.client, POLLIN | POLLOUT | POLLRDHUP, POLLHUP);
+        sdp_hooks_note("%d", pipes);
+        SAY(close(pair.client));
+        SAY(close(pair.listener));
+    }
+}
+
 static void unread(void)
 {
     struct sdp_hooks_pair pair;
@@ -419,6 +448,7 @@ const struct sdp_hooks_named sdp_hooks_data[] = {{"variants", variants},
                                                  {"half_close", half_close},
                                                  {"shut_for_reading", shut_for_reading},
                                                  {"resets", resets},
+                                                 {"pipes_that_break", pipes_that_break},
                                                  {"unread", unread},
                                                  {"refused", refused},
                                                  {"full", full},

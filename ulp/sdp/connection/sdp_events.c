@@ -19,8 +19,11 @@ static void disconnect(struct sdp_connection *connection)
 
 static void give_up(struct sdp_connection *connection, int error)
 {
+    /* As TCP has it: a reset behind the peer's end concerns whoever still sends. */
     if (connection->error == 0 && !connection->eof)
         connection->error = error;
+    else if (connection->error == 0 && !connection->no_sends && error == ECONNRESET)
+        connection->error = EPIPE;
     connection->failed = true;
     connection->eof = true;
     connection->no_sends = true;

@@ -150,6 +150,8 @@ static int why_nothing(struct sdp_connection *connection)
 {
     int error = connection->error;
 
+    if (connection->machine.got_disconn)
+        return 0; /* the peer has ended before; the error is the sender's */
     connection->error = 0;
     return error;
 }
