@@ -25,6 +25,7 @@ struct plan {
     size_t total; /* octets of a stream, exchanges of a ping-pong */
     unsigned rounds;
     int zcopy_from;
+    uint32_t buffers; /* receives; 0: as many as sockets have */
     bool ping_pong;
     bool crc_off;
     bool sdp;
@@ -115,7 +116,7 @@ static void work(const struct plan *plan, const struct end *end, bool first, cha
 
 static struct result run_end(const struct plan *plan, int fd, bool first)
 {
-    const struct sdp_settings settings = {.crc_off = plan->crc_off};
+    const struct sdp_settings settings = {.crc_off = plan->crc_off, .buffers = plan->buffers};
     struct end end = {.fd = fd};
     struct result result;
     char *octets = malloc(plan->size);
@@ -263,7 +264,7 @@ int main(int argc, char **argv)
     struct plan plan = {.size = 131072, .total = 0, .rounds = 9, .zcopy_from = 524288};
     int option;
 
-    while ((option = getopt(argc, argv, "s:t:r:z:pn")) != -1)
+    while ((option = getopt(argc, argv, "s:t:r:z:b:pn")) != -1)
         switch (option) {
         case 's':
             plan.size = strtoul(optarg, NULL, 0);
@@ -277,6 +278,9 @@ int main(int argc, char **argv)
         case 'z':
             plan.zcopy_from = atoi(optarg);
             break;
+        case 'b':
+            plan.buffers = (uint32_t)atoi(optarg);
+            break;
         case 'p':
             plan.ping_pong = true;
             break;
@@ -285,7 +289,7 @@ int main(int argc, char **argv)
             break;
         default:
             (void)fprintf(stderr, "usage: sdp_perf [-s SIZE] [-t OCTETS or EXCHANGES] [-r ROUNDS] "
-                                  "[-z ZCOPY_FROM] [-p ping-pong] [-n no CRC]\n");
+                                  "[-z ZCOPY_FROM] [-b BUFFERS] [-p ping-pong] [-n no CRC]\n");
             return 2;
         }
     if (plan.size == 0 || plan.rounds == 0 || plan.rounds > ROUNDS_MAX)
