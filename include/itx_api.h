@@ -1466,6 +1466,39 @@ struct itx_counters {
  */
 it_status_t itx_ia_stats(it_ia_handle_t ia_handle, struct itx_counters *counters);
 
+/**
+ * Tells lines of a layer above the library, for the snapshot that ITAPI_STATS shows (it_trace).
+ *
+ * @param context  as given to itx_ia_set_stats_source
+ * @param text     out: lines that end with a line feed, each "KIND NAME=VALUE NAME=VALUE ...". A
+ *                 kind that the library has itself (itapi, ia, ep, end) must not be used. A line
+ *                 with a pair "id=..." has rates
+ * @param room     octets of text; 0: text may be NULL
+ *
+ * @return the length of all lines, as snprintf does; only whole lines of what fits are shown
+ */
+typedef size_t (*itx_stats_source_t)(void *context, char *text, size_t room);
+
+/**
+ * Sets the function that adds lines to the snapshots of this IA. Without ITAPI_STATS it is never
+ * called. The thread of an IA calls it, and waits for nothing meanwhile; so it must not wait for
+ * one either, nor call this function.
+ *
+ * @param ia_handle  the Interface Adapter
+ * @param source     the function; NULL: none from now on. The one before is not called any more
+ *                   when this call returns
+ * @param context    given to each call
+ *
+ * @retval IT_SUCCESS         done
+ * @retval IT_ERR_INVALID_IA  ia_handle does not name an open IA
+ *
+ * Completion: none; the call is synchronous, and waits for a snapshot that is being made.
+ * Threads: any thread, but no source.
+ * Source: extension of this library.
+ */
+it_status_t itx_ia_set_stats_source(it_ia_handle_t ia_handle, itx_stats_source_t source,
+                                    void *context);
+
 /*
  * Totals of one endpoint since it was created, over all its connections. They never go down. The
  * first four and the last wrap at 2^32, the others at 2^64. On a device only these five are

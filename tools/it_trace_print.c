@@ -58,7 +58,9 @@ static double rate_of(const struct rates *rates, const struct snapshot_field *fi
 
 static void text_line(const struct snapshot_line *line, const struct rates *rates)
 {
-    printf("%s%s", strcmp(line->kind, "ep") == 0 ? "  " : "", line->kind);
+    bool outer = strcmp(line->kind, "itapi") == 0 || strcmp(line->kind, "ia") == 0;
+
+    printf("%s%s", outer ? "" : "  ", line->kind);
     for (size_t i = 0; i < line->field_count; i++)
         if (!is_counter(&line->fields[i]) && strcmp(line->fields[i].name, "time_ns") != 0)
             printf(" %s=%s", line->fields[i].name, line->fields[i].value);
@@ -104,7 +106,20 @@ static void json_fields(const struct snapshot_line *line, const struct rates *ra
     json_close("}");
 }
 
-/* The lines of EPs follow that of their IA. */
+/* One in an array. */
+static void json_line(const struct snapshot *now, const struct snapshot *before, size_t at,
+                      bool named)
+{
+    struct rates rates = rates_of(now, before, &now->lines[at]);
+
+    json_open(NULL, "{");
+    if (named)
+        json_text("kind", now->lines[at].kind);
+    json_fields(&now->lines[at], &rates);
+    json_close("}");
+}
+
+/* The lines of EPs follow that of their IA, and lines of layers above follow those. */
 static size_t json_ia(const struct snapshot *now, const struct snapshot *before, size_t at)
 {
     struct rates rates = rates_of(now, before, &now->lines[at]);
@@ -112,12 +127,12 @@ static size_t json_ia(const struct snapshot *now, const struct snapshot *before,
     json_open(NULL, "{");
     json_fields(&now->lines[at++], &rates);
     json_open("endpoints", "[");
-    for (; at < now->line_count && strcmp(now->lines[at].kind, "ep") == 0; at++) {
-        rates = rates_of(now, before, &now->lines[at]);
-        json_open(NULL, "{");
-        json_fields(&now->lines[at], &rates);
-        json_close("}");
-    }
+    for (; at < now->line_count && strcmp(now->lines[at].kind, "ep") == 0; at++)
+        json_line(now, before, at, false);
+    json_close("]");
+    json_open("layers", "[");
+    for (; at < now->line_count && strcmp(now->lines[at].kind, "ia") != 0; at++)
+        json_line(now, before, at, true);
     json_close("]");
     json_close("}");
     return at;

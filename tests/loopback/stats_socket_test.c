@@ -113,6 +113,48 @@ Test(stats_socket, tells_of_all_ias_what_they_have_counted)
     CHECK(!is_there());
 }
 
+/* ---- A source of lines ---------------------------------------------------------------------- */
+
+static size_t source_lines;
+
+/* The last line is never whole. */
+static size_t tell_lines(void *context, char *text, size_t room)
+{
+    size_t length = 0;
+
+    for (size_t i = 0; i <= source_lines; i++) {
+        bool more = length < room;
+
+        length += (size_t)snprintf(more ? text + length : NULL, more ? room - length : 0,
+                                   i < source_lines ? "layer id=%zu name=%s\n" : "layer", i,
+                                   (const char *)context);
+    }
+    return length;
+}
+
+Test(stats_socket, tells_the_whole_lines_of_a_source)
+{
+    static const size_t counts[] = {0, 1, 10000};
+    char name[] = "a\tb";
+    struct fx_node teller;
+    char *text;
+
+    fx_node_open(&teller);
+    CHECK_OK(itx_ia_set_stats_source(teller.ia, tell_lines, name));
+    for (size_t i = 0; i < 3; i++) {
+        source_lines = counts[i];
+        text = read_whole();
+        CHECK_EQ(counts[i], stats_count(text, "layer"));
+        CHECK_EQ(counts[i] > 0, strstr(text, "\nlayer id=0 name=a?b\n") != NULL);
+        free(text);
+    }
+    CHECK_OK(itx_ia_set_stats_source(teller.ia, NULL, NULL));
+    text = read_whole();
+    CHECK_EQ(0, stats_count(text, "layer"));
+    free(text);
+    fx_node_close(&teller);
+}
+
 /* Whichever IA is freed first, the other IA's loop serves the socket. */
 Test(stats_socket, lives_as_long_as_any_ia)
 {

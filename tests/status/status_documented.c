@@ -345,6 +345,7 @@ const struct status_documented status_documented[] = {
     {"itx_ia_set_event_base",
      {IT_ERR_INVALID_IA, IT_ERR_FAULT, IT_ERR_EVD_BUSY, IT_ERR_RESOURCES, IT_ERR_IA_CATASTROPHE}},
     {"itx_ia_set_spin", {IT_ERR_INVALID_IA}},
+    {"itx_ia_set_stats_source", {IT_ERR_INVALID_IA}},
     {"itx_ia_set_half_open_share", {IT_ERR_INVALID_IA}},
     {"itx_ia_set_niceness",
      {IT_ERR_INVALID_IA, IT_ERR_RANGE, IT_ERR_NO_PERMISSION, IT_ERR_OP_NOT_SUPPORTED,

@@ -121,6 +121,7 @@ static it_status_t set_base(const union status_value *v)
     return (it_status_t)atomic_load(&answer);
 }
 
+STATUS_CALL(set_stats_source, itx_ia_set_stats_source(v[0].p, NULL, NULL));
 STATUS_CALL(set_niceness, itx_ia_set_niceness(v[0].p, (int)v[1].n));
 STATUS_CALL(set_spin, itx_ia_set_spin(v[0].p, v[1].n));
 STATUS_CALL(set_share, itx_ia_set_half_open_share(v[0].p, v[1].n));
@@ -303,6 +304,7 @@ static const struct status_call calls[] = {
     {STATUS_NAMED(itx_ia_set_half_open_share, set_share), .params = {STATUS_IA, STATUS_NUMBER(0)},
      .rows = ROWS(ROW("one", IT_SUCCESS, SET(1, 1)),
                   ROW("more than there may be", IT_SUCCESS, SET(1, SIZE_MAX)))},
+    {STATUS_NAMED(itx_ia_set_stats_source, set_stats_source), .params = {STATUS_IA}},
     {STATUS_NAMED(itx_ia_set_niceness, set_niceness), .params = {STATUS_IA, STATUS_NUMBER(0)},
      .rows = ROWS(ROW("below the least", IT_ERR_RANGE, SET(1, -21)),
                   ROW("above the most", IT_ERR_RANGE, SET(1, 20)))},

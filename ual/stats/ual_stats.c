@@ -35,9 +35,11 @@ struct stats_client {
 
 /* Serves one IA. Used on the loop's thread only, except for members guarded by a lock. */
 struct ual_stats {
-    struct ual_ia *ia;     /* immutable */
-    struct base_link link; /* guarded by stats_lock */
-    int fd;                /* a duplicate of the socket, one for each loop */
+    struct ual_ia *ia;         /* immutable */
+    struct base_link link;     /* guarded by stats_lock */
+    itx_stats_source_t source; /* guarded by stats_lock, as is its context */
+    void *context;
+    int fd; /* a duplicate of the socket, one for each loop */
     struct evd_io watch;
     struct evd_timer pause;
     uint64_t clients_ever;
@@ -98,8 +100,11 @@ static void client_make_text(struct stats_client *client)
 {
     ual_stats_begin(&client->text);
     base_lock_take(&stats_lock);
-    BASE_LIST_EACH(struct ual_stats, stats, &stats_all, link)
+    BASE_LIST_EACH(struct ual_stats, stats, &stats_all, link) {
         ual_stats_add_ia(&client->text, stats->ia);
+        if (stats->source)
+            ual_stats_add_source(&client->text, stats->source, stats->context);
+    }
     base_lock_drop(&stats_lock);
     ual_stats_end(&client->text);
 }
@@ -260,4 +265,20 @@ void ual_stats_leave(struct ual_ia *ia)
     base_lock_drop(&stats_lock);
     ia->stats = NULL;
     free(stats);
+}
+
+it_status_t itx_ia_set_stats_source(it_ia_handle_t ia_handle, itx_stats_source_t source,
+                                    void *context)
+{
+    const struct ual_ia *ia = (const struct ual_ia *)(void *)ia_handle;
+
+    if (!base_object_is(ia_handle, IT_HANDLE_TYPE_IA))
+        return base_refuse_handle(IT_ERR_INVALID_IA, __func__, ia_handle);
+    if (!ia->stats)
+        return IT_SUCCESS; /* nobody asks */
+    base_lock_take(&stats_lock);
+    ia->stats->source = source;
+    ia->stats->context = context;
+    base_lock_drop(&stats_lock);
+    return IT_SUCCESS;
 }

@@ -8,6 +8,7 @@
 #ifndef ITAPI_UAL_STATS_UAL_STATS_H
 #define ITAPI_UAL_STATS_UAL_STATS_H
 
+#include "itx_api.h"
 #include "ual/object/ual.h"
 
 #include <sys/socket.h>
@@ -47,6 +48,7 @@ struct ual_stats_text {
 
 void ual_stats_begin(struct ual_stats_text *text);
 void ual_stats_add_ia(struct ual_stats_text *text, struct ual_ia *ia);
+void ual_stats_add_source(struct ual_stats_text *text, itx_stats_source_t source, void *context);
 void ual_stats_end(struct ual_stats_text *text);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The snapshot: a line for the process, then for each IA a line, followed by one for each of its
- * EPs, and a last line "end". A snapshot without that line is incomplete. After its first word a
+ * EPs and those of its source, and a last line "end". A snapshot without that line is incomplete. After its first word a
  * line has NAME=VALUE pairs, separated by blanks.
  */
 #include "ual/stats/ual_stats.h"
@@ -225,6 +225,27 @@ void ual_stats_add_ia(struct ual_stats_text *text, struct ual_ia *ia)
     text_add_members(text, ia_members, COUNT(ia_members), &counters);
     text_add_eps(text, eps, room);
     free(eps);
+}
+
+/* Whole lines of what the source has told, which a terminal may see. */
+void ual_stats_add_source(struct ual_stats_text *text, itx_stats_source_t source, void *context)
+{
+    size_t room = source(context, NULL, 0) + 1;
+    char *lines;
+    size_t length;
+
+    if (text->failed || !text_make_room(text, room))
+        return;
+    lines = text->octets + text->length;
+    length = source(context, lines, room);
+    if (length >= room)
+        length = room - 1;
+    while (length > 0 && lines[length - 1] != '\n')
+        length--;
+    for (size_t i = 0; i < length; i++)
+        if (lines[i] != '\n' && (lines[i] < ' ' || lines[i] > '~'))
+            lines[i] = '?';
+    text->length += length;
 }
 
 void ual_stats_end(struct ual_stats_text *text)

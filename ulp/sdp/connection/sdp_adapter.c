@@ -129,6 +129,8 @@ static it_status_t open_objects(void)
                                IT_THRESHOLD_DISABLE, none, &adapter.over_evd, NULL);
     if (status == IT_SUCCESS)
         status = it_evd_callback_attach(adapter.over_evd, on_over, NULL);
+    if (status == IT_SUCCESS)
+        status = itx_ia_set_stats_source(adapter.ia, sdp_stats, NULL);
     /* From now on the IA's thread does not interfere with threads that transfer. */
     if (status == IT_SUCCESS && !adapter.device && itx_ia_lead_begin(adapter.ia, &fd) == IT_SUCCESS)
         (void)itx_ia_lead_end(adapter.ia, IT_FALSE);

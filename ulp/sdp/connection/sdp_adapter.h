@@ -28,6 +28,9 @@ struct sdp_adapter *sdp_adapter_opened(void);
 /* In a child after fork, for a device: the child opens an IA of its own when it needs one. */
 void sdp_adapter_forget(void);
 
+/* Lines for it_trace (itx_stats_source_t). */
+size_t sdp_stats(void *unused, char *text, size_t room);
+
 /* Makes the IA's thread call over->reap. */
 void sdp_adapter_bury(struct sdp_over *dead);
 

@@ -146,6 +146,8 @@ void sdp_init_lock(pthread_mutex_t *lock);
 
 /* While true, the IA's thread waits for no lock. */
 extern _Atomic bool sdp_forking;
+/* In that thread. False: the process forks. */
+bool sdp_lock_here(pthread_mutex_t *lock);
 
 /* ---- Entering and waiting (sdp_wait.c) ------------------------------------------------------ */
 

@@ -34,13 +34,9 @@ static void reap(struct sdp_over *over)
     struct sdp_connection *connection =
         (struct sdp_connection *)(void *)((char *)over - offsetof(struct sdp_connection, over));
 
-    while (pthread_mutex_trylock(&sdp_list_lock) != 0) {
-        /* A fork waits for this thread, and holds the lock. */
-        if (atomic_load(&sdp_forking)) {
-            sdp_adapter_bury(over);
-            return;
-        }
-        (void)usleep(100);
+    if (!sdp_lock_here(&sdp_list_lock)) {
+        sdp_adapter_bury(over);
+        return;
     }
     sdp_list_remove(connection);
     (void)pthread_mutex_unlock(&sdp_list_lock);

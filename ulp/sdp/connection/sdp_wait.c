@@ -4,9 +4,8 @@
 
 #include <errno.h>
 
-#define BATCH        16u
-#define NS_PER_S     1000000000ll
-#define TRY_AGAIN_NS 50000
+#define BATCH    16u
+#define NS_PER_S 1000000000ll
 
 /* ---- The lock ------------------------------------------------------------------------------- */
 
@@ -110,16 +109,11 @@ int sdp_wait(struct sdp_connection *connection, const struct timespec *deadline)
 
 void sdp_callback(it_evd_handle_t evd, void *argument)
 {
-    const struct timespec moment = {.tv_nsec = TRY_AGAIN_NS};
     struct sdp_connection *connection = argument;
 
     (void)evd;
-    while (pthread_mutex_trylock(&connection->lock) != 0) {
-        /* The fork waits for this thread and holds the lock; the events are taken afterwards. */
-        if (atomic_load(&sdp_forking))
-            return;
-        (void)nanosleep(&moment, NULL);
-    }
+    if (!sdp_lock_here(&connection->lock))
+        return; /* the events are taken after the fork */
     (void)sdp_take_here(connection);
     sdp_leave(connection);
 }
