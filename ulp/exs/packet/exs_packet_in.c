@@ -19,9 +19,16 @@ struct exs_packet_receive *exs_packet_in_at(struct exs_packet_in *in, uint32_t i
     return index < in->count ? &in->receives[(in->first + index) % in->room] : NULL;
 }
 
+/* A short receive waits until it is needed: a short packet comes in the message. */
+static bool is_eager(const struct exs_packet_in *in, const struct exs_packet_receive *receive)
+{
+    return !receive->advertised && (in->ring_size == 0 || receive->length >= in->advert_min);
+}
+
 static void pop(struct exs_packet_in *in, struct exs_packet_receive *receive)
 {
     *receive = in->receives[in->first];
+    in->eager -= is_eager(in, receive);
     in->first = (in->first + 1) % in->room;
     in->count--;
 }
@@ -39,8 +46,10 @@ static void give(struct exs_packet_in *in, struct exs_packet_receive *receive)
 
 void exs_packet_in_post(struct exs_packet_in *in, uint64_t length, void *owner)
 {
-    in->receives[(in->first + in->count) % in->room] =
-        (struct exs_packet_receive){.length = length, .owner = owner};
+    struct exs_packet_receive *receive = &in->receives[(in->first + in->count) % in->room];
+
+    *receive = (struct exs_packet_receive){.length = length, .owner = owner};
+    in->eager += is_eager(in, receive);
     in->count++;
 }
 
@@ -65,6 +74,7 @@ bool exs_packet_in_left(struct exs_packet_in *in, struct exs_packet_receive *rec
 
 void exs_packet_in_remove(struct exs_packet_in *in, uint32_t index)
 {
+    in->eager -= is_eager(in, exs_packet_in_at(in, index));
     for (; index + 1 < in->count; index++)
         *exs_packet_in_at(in, index) = *exs_packet_in_at(in, index + 1);
     in->count--;
@@ -88,8 +98,11 @@ bool exs_packet_in_withdraw(struct exs_packet_in *in)
 
 static void forget_adverts(struct exs_packet_in *in)
 {
-    for (uint32_t i = 0; i < in->count; i++)
+    in->eager = 0;
+    for (uint32_t i = 0; i < in->count; i++) {
         exs_packet_in_at(in, i)->advertised = false;
+        in->eager += is_eager(in, exs_packet_in_at(in, i));
+    }
     in->withdrawing = false;
 }
 
@@ -153,13 +166,14 @@ struct exs_packet_receive *exs_packet_in_advertise(struct exs_packet_in *in, uin
 {
     struct exs_packet_receive *receive;
 
-    if (in->withdrawing || in->ended || in->ring_written != in->ring_read)
+    if (in->withdrawing || in->ended || in->ring_written != in->ring_read ||
+        (in->eager == 0 && in->needed == 0))
         return NULL;
     for (uint32_t i = 0; i < in->count; i++) {
         receive = exs_packet_in_at(in, i);
-        if (receive->advertised || (in->ring_size > 0 && receive->length < in->advert_min &&
-                                    in->given + i + 1 != in->needed))
+        if (receive->advertised || (!is_eager(in, receive) && in->given + i + 1 != in->needed))
             continue;
+        in->eager -= is_eager(in, receive);
         receive->advertised = true;
         *number = in->given + i;
         return receive;

@@ -59,6 +59,7 @@ struct exs_connection {
     bool got_close;
     bool sent_close;
     bool got_closed;
+    bool cancels;          /* a receive that was cancelled may still wait for its end */
     bool no_more_sends;    /* shutdown, close */
     bool no_more_receives; /* shutdown */
 

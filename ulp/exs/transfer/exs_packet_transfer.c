@@ -162,8 +162,9 @@ static void sweep(struct exs_connection *connection)
     struct exs_packet_in *in = &connection->packet_in;
     struct exs_request *request;
 
-    if (exs_packet_in_is_advertised(in) || in->withdrawing)
+    if (!connection->cancels || exs_packet_in_is_advertised(in) || in->withdrawing)
         return;
+    connection->cancels = false;
     for (uint32_t i = 0; i < in->count;) {
         request = exs_packet_in_at(in, i)->owner;
         if (!request->cancelled) {

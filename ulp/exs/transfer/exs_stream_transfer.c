@@ -188,8 +188,9 @@ static void sweep(struct exs_connection *connection)
     struct exs_request *request;
     uint64_t filled;
 
-    if (in->withdrawing)
+    if (!connection->cancels || in->withdrawing)
         return;
+    connection->cancels = in->advertised > 0;
     for (uint32_t i = in->advertised; i < in->count;) {
         request = exs_stream_in_at(in, i)->owner;
         filled = exs_stream_in_at(in, i)->filled;

@@ -125,6 +125,7 @@ size_t exs_connection_cancel_receives(struct exs_connection *connection,
         }
     if (count == 0)
         return 0;
+    connection->cancels = true;
     withdraw = exs_is_stream(connection) ? exs_stream_in_withdraw(&connection->in)
                                          : exs_packet_in_withdraw(&connection->packet_in);
     if (withdraw)
