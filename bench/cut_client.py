@@ -15,7 +15,7 @@ GREETING = 8
 
 
 def relay(near, far, listener, transport):
-    """Returns whether it is time to cut: what the client has sent is with the server then."""
+    """Returns when it is time to cut: the server then has all that the client has sent."""
     told = 0
     while True:
         ready, _, _ = select.select([near, far, listener], [], [], 60)
@@ -42,9 +42,10 @@ def main():
             with near, socket.create_connection(("127.0.0.1", server)) as far:
                 cut = relay(near, far, listener, transport)
                 process.kill()
-                # An end, not a reset: the server reads what came before it.
+                # Ends the stream without a reset, so that the server reads everything before the
+                # end.
                 far.shutdown(socket.SHUT_WR)
-                # A server that has not read everything resets the connection in the end.
+                # If the server has not read everything, its close resets the connection.
                 with contextlib.suppress(ConnectionResetError):
                     while far.recv(65536):
                         pass

@@ -59,7 +59,8 @@ for program in "$it_perf" ib_send_lat ib_write_lat ib_write_bw ib_read_bw rdma; 
     command -v "$program" >/dev/null || { say "$program is not there" && exit 1; }
 done
 
-# With two processors each side has one, else they share it: who polls then only keeps the other off.
+# With two processors each side has its own. Otherwise they share one, and polling would only delay
+# the other side.
 client_cpu=0
 server_cpu=0
 mode='wait'
@@ -109,7 +110,7 @@ theirs_once() { # theirs_once DEVICE OP MEASURE SIZE DEPTH ITERS: us or MB/s
     local arguments value first=()
     port=$((port + 1))
     arguments=(-d "$1" -R -F -p "$port" -s "$4" -n "$6" -t "$5")
-    # A rate has more digits than a bandwidth.
+    # A rate is printed with more digits than a bandwidth.
     [ "$3" = lat ] || arguments+=(-Q $(($5 / 4)) --output=message_rate)
     ! is_polite "$mode" "$1" "$3" || first=("${polite[@]}")
     [ "$3" = bw ] || [ "$mode" = poll ] || arguments+=(-e)
@@ -122,14 +123,14 @@ theirs_once() { # theirs_once DEVICE OP MEASURE SIZE DEPTH ITERS: us or MB/s
         >"$folder/client" 2>&1 || return 1
     wait "$server" || true
     server=''
-    # Of a latency: t_typical and t_avg, which leaves out the two longest round trips.
+    # For a latency these are t_typical and t_avg, which leaves out the two longest round trips.
     value=$(awk -v measure="$3" -v size="$4" 'measure == "bw" && NF == 1 && /^[0-9.]+$/ { figure = $1 " " $1 }
         measure == "lat" && $1 == size && NF > 6 { figure = $5 " " $6 }
         END { print figure }' "$folder/client")
     [ -n "$value" ] && scale "$3" "$4" <<<"$value"
 }
 
-# perftest does not always come up on these devices.
+# perftest does not always start on these devices.
 theirs() { # theirs DEVICE OP MEASURE SIZE DEPTH ITERS
     for _ in 1 2 3; do
         theirs_once "$@" && return
@@ -139,7 +140,7 @@ theirs() { # theirs DEVICE OP MEASURE SIZE DEPTH ITERS
     return 1
 }
 
-# dapltest has streams of Writes and Reads only, and finds a device by its network interface.
+# dapltest has streams of Writes and Reads only, and names a device by its network interface.
 udapl_once() { # udapl_once DEVICE OP SIZE DEPTH ITERS: MB/s
     local what=RW value
     [ "$2" = write ] || what=RR
@@ -200,15 +201,16 @@ printf '%-9s %-5s %-3s %6s %10s %10s %-8s %-4s %6s\n' device op '' size itapi pe
 for device in "${devices[@]}"; do
     for size in 64 65536; do
         lat=$(((size == 64 ? 3000 : 1000) * times))
-        # siw takes in some MB before anything has arrived, and the end of a stream of it_perf waits for that.
+        # siw accepts some MB before anything has arrived, and it_perf's stream ends only when all
+        # has.
         case $device in
         siw*) bw=$(((size == 64 ? 20000 : 8000) * times)) ;;
         *) bw=$(((size == 64 ? 5000 : 500) * times)) ;;
         esac
         row theirs "$mode" "$device" send lat "$size" 1 "$lat" '<=' 1.05
-        # A Write wakes nobody.
+        # A Write wakes no waiter.
         [ "$mode" = wait ] || row theirs poll "$device" write lat "$size" 1 "$lat" '<=' 1.05
-        # perftest has no streams that wait.
+        # perftest has no streams with waiting.
         row theirs poll "$device" write bw "$size" 16 "$bw" '>=' 0.97
         row theirs poll "$device" read bw "$size" 16 "$bw" '>=' 0.97
         command -v dapltest >/dev/null || continue

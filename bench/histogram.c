@@ -8,7 +8,7 @@ void histogram_clear(struct histogram *histogram)
     memset(histogram, 0, sizeof(*histogram));
 }
 
-/* How many of the low bits of a number do not count. */
+/* Returns how many low bits of a number are ignored. */
 static unsigned int dropped_bits(uint64_t value)
 {
     unsigned int top = 63 - (unsigned int)__builtin_clzll(value | 1);
@@ -23,13 +23,13 @@ static uint64_t bucket_of(uint64_t value)
     return ((uint64_t)dropped << HISTOGRAM_BITS) + (value >> dropped);
 }
 
-/* The number in the middle of a bucket. */
+/* Returns the number in the middle of a bucket. */
 static uint64_t value_of(uint64_t bucket)
 {
     uint64_t dropped = bucket >> HISTOGRAM_BITS;
     uint64_t digits = bucket;
 
-    if (dropped <= 1) /* numbers of their own */
+    if (dropped <= 1) /* each number has its own bucket */
         return bucket;
     dropped -= 1;
     digits -= dropped << HISTOGRAM_BITS;
@@ -68,7 +68,7 @@ static uint64_t within(const struct histogram *histogram, uint64_t value)
 
 uint64_t histogram_quantile(const struct histogram *histogram, double share)
 {
-    /* A share that is no binary fraction may come out a little larger than it is meant. */
+    /* A share that is no binary fraction may be slightly larger than intended. */
     double wanted = (share - 1e-12) * (double)histogram->count;
     uint64_t passed = 0;
 

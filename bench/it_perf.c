@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * it_perf: measures latency, bandwidth and message rate of the API, and of plain TCP beside it.
- */
+/* it_perf: measures latency, bandwidth and message rate of the API and of plain TCP. */
 #include "common/output.h"
 #include "common/tcp.h"
 #include "perf_compare.h"
@@ -33,7 +31,7 @@ static int run_server(const struct perf_options *options)
     return good ? EXIT_FINE : EXIT_FAILED;
 }
 
-/* One object, unless the options can ask for several. */
+/* Prints one object, unless the options can produce several. */
 static bool print_json(const struct perf_options *options, const struct perf_records *records)
 {
     if (options->matrix || options->all || options->size_count > 1)
@@ -70,7 +68,7 @@ struct measured {
     const struct perf_records *records;
 };
 
-/* Tables are there already. */
+/* Writes the JSON file. Tables have been printed before. */
 static void write_interrupted(void *context)
 {
     const struct measured *measured = context;
@@ -96,7 +94,7 @@ static int run_client(const struct perf_options *options, const char *host, cons
 }
 
 /*
- * The server is a process of its own, made before either side uses the library: handles and
+ * The server is another process, forked before either side uses the library, since handles and
  * threads do not survive a fork.
  */
 static int run_loopback(const struct perf_options *options)
@@ -118,9 +116,9 @@ static int run_loopback(const struct perf_options *options)
         return EXIT_FAILED;
     }
     if (server == 0) {
-        /* Whatever becomes of the client: nobody else could end this one. */
+        /* The server ends with the client, since nobody else could end it. */
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-        /* The client's business, and the whole group gets it. */
+        /* The whole group gets SIGINT. Only the client handles it. */
         (void)signal(SIGINT, SIG_IGN);
         if (getppid() != client)
             _exit(EXIT_FAILED);
@@ -128,7 +126,7 @@ static int run_loopback(const struct perf_options *options)
     }
     (void)close(listener);
     outcome = run_client(options, "127.0.0.1", port);
-    /* After a failure here, the server may still wait for something. */
+    /* After a failure here the server may still wait. */
     if (outcome != EXIT_FINE)
         (void)kill(server, SIGTERM);
     if (waitpid(server, &status, 0) != server || status != 0) {

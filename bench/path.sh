@@ -24,7 +24,7 @@ for program in it_perf it_scenarios; do
     [ -x "$bin/$program" ] || fail "no $program in $bin"
 done
 command -v ip >/dev/null || fail 'this takes ip (iproute2)'
-# Without root: the same in a user namespace, with a /run/netns of its own.
+# Without root it does the same in a user namespace with its own /run/netns.
 if [ "$(id -u)" != 0 ]; then
     exec unshare --map-root-user --net --mount bash -c 'mount -t tmpfs none /run && exec "$@"' path.sh \
         "$here/${BASH_SOURCE[0]##*/}" ${json:+--json} ${strict:+--strict} "$bin"

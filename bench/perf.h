@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * it_perf: what is measured, in the words of its command line. Both sides know it: the client
- * tells the server over the control connection.
+ * it_perf: the parameters of a measurement, in the words of the command line. Both sides know them:
+ * the client sends them to the server over the control connection.
  */
 #ifndef ITAPI_BENCH_PERF_H
 #define ITAPI_BENCH_PERF_H
@@ -29,19 +29,19 @@ enum perf_mode {
     PERF_CLIENT_POLLS, /* the client polls, the server waits */
 };
 
-/* What carries the messages. */
+/* The transport of the messages. */
 enum perf_transport {
     PERF_ITAPI,
     PERF_TCP,
 };
 
 #define PERF_NAME_SIZE       64
-#define PERF_CONGESTION_SIZE 16 /* the kernel's names are no longer */
+#define PERF_CONGESTION_SIZE 16 /* the kernel's names are not longer */
 #define PERF_CARRIERS_MAX    8
 
 struct perf_carrier {
     enum perf_transport transport;
-    char ia[PERF_NAME_SIZE]; /* itapi: the Interface Adapter, as the client names it */
+    char ia[PERF_NAME_SIZE]; /* itapi: the Interface Adapter on the client */
 };
 
 struct perf_params {
@@ -49,13 +49,13 @@ struct perf_params {
     enum perf_measure measure;
     enum perf_mode mode;
     uint64_t size;      /* bytes of a message */
-    uint64_t depth;     /* requests under way at once */
-    uint64_t spin_us;   /* longest time that it_evd_wait polls; ITX_SPIN_DEFAULT */
+    uint64_t depth;     /* open requests */
+    uint64_t spin_us;   /* the longest time that it_evd_wait polls; ITX_SPIN_DEFAULT */
     bool crc;           /* ask MPA for CRC32c */
-    bool coalesce;      /* requests may wait for the next that is reported */
-    bool verify;        /* look at what has arrived */
-    bool sums;          /* plain TCP: CRC32c of all that is sent and received */
-    bool server_choice; /* the server's Interface Adapter is that of its own command line */
+    bool coalesce;      /* requests may wait for the next reported one */
+    bool verify;        /* check the received data */
+    bool sums;          /* plain TCP: compute CRC32c of everything sent and received */
+    bool server_choice; /* the server's command line chooses its Interface Adapter */
     int server_cpu;     /* -1: anywhere */
     struct perf_carrier carriers[PERF_CARRIERS_MAX]; /* measured in turn */
     unsigned int carrier_count;
@@ -63,31 +63,31 @@ struct perf_params {
         [PERF_CONGESTION_SIZE]; /* of plain TCP, on both sides; empty: as the system has it */
 };
 
-/* Largest message, and the deepest queue. */
+/* The largest message and the deepest queue. */
 #define PERF_SIZE_MAX  ((uint64_t)1 << 30)
 #define PERF_DEPTH_MAX ((uint64_t)4096)
 /* The last CPU that a process can be confined to. */
 #define PERF_CPU_MAX ((uint64_t)1023)
 
-/* The words of the command line. */
+/* Return the words of the command line. */
 const char *perf_op_name(enum perf_op op);
 const char *perf_measure_name(enum perf_measure measure);
 const char *perf_mode_name(enum perf_mode mode);
 const char *perf_transport_name(enum perf_transport transport);
 
-/* The unit of a measure. */
+/* Returns the unit of a measure. */
 const char *perf_unit(enum perf_measure measure);
 
-/* Messages of a number of iterations, both ways. */
+/* Returns the number of messages of these iterations, both ways. */
 uint64_t perf_messages(const struct perf_params *params, uint64_t iters);
 
-/* Seconds of a clock that only goes forward. */
+/* Returns the seconds of a monotonic clock. */
 double perf_clock(void);
 
-/* Processor time that this process has used so far, user and system, nanoseconds. */
+/* Returns the processor time of this process so far, user and system, in nanoseconds. */
 uint64_t perf_cpu_ns(void);
 
-/* Confines this thread, and those it makes, to one CPU; -1: to those of the beginning. */
+/* Confines this thread, and those that it makes, to one CPU; -1: to the initial ones. */
 bool perf_pin(int cpu);
 
 #endif

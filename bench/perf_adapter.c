@@ -21,7 +21,7 @@ unsigned int perf_adapter_list(struct perf_carrier *carriers, unsigned int room)
         struct perf_carrier *carrier = &carriers[count];
         size_t length = strnlen(interfaces[i].name, sizeof(interfaces[i].name));
 
-        /* uiwarp:eth0 is a part of uiwarp. */
+        /* uiwarp:eth0 is part of uiwarp. */
         if (length >= sizeof(carrier->ia) || memchr(interfaces[i].name, ':', length) != NULL)
             continue;
         memset(carrier, 0, sizeof(*carrier));
@@ -108,7 +108,9 @@ bool perf_adapter_find_path(const struct perf_adapter *adapter, it_ia_handle_t i
         complain("the server has no IP address");
         return false;
     }
-    /* A device is on no loopback interface: a server of this machine is at the device's address. */
+    /*
+     * A device is on no loopback interface, so a server on this machine is at the device's address.
+     */
     if (is_loopback(&server) && adapter->address_count > 0 && !has_address(adapter, &server))
         server = adapter->addresses[0];
     if (!succeeded(it_get_pathinfo(ia, adapter->spigot, &server, &count, &total, path),

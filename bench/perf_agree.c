@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Options that do not go together. Who gives one that would change nothing has something else in
- * mind than what would be measured.
+ * Options that do not go together. An option that would have no effect is refused: its user expects
+ * another measurement.
  */
 #include "perf_options.h"
 
 #include <string.h>
 
-/* By the letters of perf_options.c. */
+/* Options by the letters of perf_options.c. */
 #define OF_SERVER  "piO"
 #define OF_COMPARE "T"
-/* They say how our own transport goes about it. */
+/* Options of the library's transport. */
 #define OF_ITAPI "cCviHw"
-/* And how plain TCP does. */
+/* Options of plain TCP. */
 #define OF_TCP "gk"
 
-/* The first of the options that is given, or that is given and not among these; 0: none is. */
+/*
+ * Returns the first given option among these letters, or the first one not among them; 0 if there
+ * is none.
+ */
 static int first_given(const struct perf_options *options, const char *letters, bool among)
 {
     for (int letter = 1; letter < PERF_LETTERS; letter++)
@@ -79,7 +82,7 @@ static bool agree_with_transport(const struct perf_options *options)
     return letter == 0;
 }
 
-/* NULL: each goes with the others. */
+/* Returns the contradiction, or NULL. */
 static const char *contradiction(const struct perf_options *options)
 {
     if (options->given['s'] && options->given['S'])

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The least time in which a run shows how long one is. */
+/* The shortest trial that shows how long a run takes. */
 #define TRIAL_SECONDS 0.03
 
 double perf_value(const struct perf_params *params, uint64_t iters, double seconds)
@@ -38,7 +38,7 @@ static bool prepare_tcp(struct perf_session *session, struct perf_link *link, co
     return link->open;
 }
 
-/* The server's RDMA is at the address where its control connection is. */
+/* The server's RDMA address is that of its control connection. */
 static bool find_server(struct perf_session *session, struct perf_link *link)
 {
     struct sockaddr_storage address;
@@ -91,14 +91,14 @@ static bool prepare(struct perf_session *session, const struct perf_options *opt
 
 /* ---- Runs --------------------------------------------------------------------------------- */
 
-/* What one run has cost, on both sides. */
+/* The cost of one run on both sides. */
 struct cost {
     double seconds;
     uint64_t heap_calls;
     uint64_t cpu_ns;
 };
 
-/* round_trips: to be filled in, or NULL. */
+/* round_trips: receives the times, or NULL. */
 static bool run_pattern(struct perf_session *session, unsigned int carrier, uint64_t iters,
                         struct histogram *round_trips)
 {
@@ -111,7 +111,7 @@ static bool run_pattern(struct perf_session *session, unsigned int carrier, uint
     return reference_client(&link->tcp, iters);
 }
 
-/* One run on both sides. */
+/* Does one run on both sides. */
 static bool run(struct perf_session *session, unsigned int carrier, uint64_t iters,
                 struct histogram *round_trips, struct cost *cost)
 {
@@ -143,7 +143,7 @@ static bool run(struct perf_session *session, unsigned int carrier, uint64_t ite
     return !verify || perf_rdma_intact(rdma, false);
 }
 
-/* Finds how many messages take as long as a run should, if nothing else disturbs them. */
+/* Finds how many messages fill a run, if nothing else disturbs them. */
 static bool calibrate(struct perf_session *session, unsigned int carrier, double wanted,
                       uint64_t *iters)
 {
@@ -164,7 +164,7 @@ static bool calibrate(struct perf_session *session, unsigned int carrier, double
     return true;
 }
 
-/* A run to warm up, then the one that counts. */
+/* Does a warm-up run and then the measured one. */
 static bool measure(struct perf_session *session, const struct perf_options *options,
                     unsigned int carrier, struct perf_series *series)
 {
@@ -174,7 +174,7 @@ static bool measure(struct perf_session *session, const struct perf_options *opt
     static struct histogram round_trips;
     struct cost cost;
 
-    /* Before the warm-up, which finds the caches as it likes them. */
+    /* Cleared before the warm-up, which leaves the caches ready. */
     histogram_clear(&round_trips);
     if (warm_up > 0 && !run(session, carrier, warm_up, NULL, &cost))
         return false;
@@ -189,7 +189,7 @@ static bool measure(struct perf_session *session, const struct perf_options *opt
     return true;
 }
 
-/* All runs; those of the carriers alternate. */
+/* Does all runs. Those of the carriers alternate. */
 static bool measure_all(struct perf_session *session, const struct perf_options *options,
                         struct perf_results *results)
 {

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Whether they are about the same: everything but how long was measured. */
+/* Returns whether both records have the same parameters, except how long was measured. */
 static bool is_same(const struct perf_record *one, const struct perf_record *other)
 {
     return strcmp(one->transport, other->transport) == 0 && strcmp(one->ia, other->ia) == 0 &&
@@ -28,7 +28,10 @@ static const struct perf_record *find_same(const struct perf_records *records,
     return NULL;
 }
 
-/* By how much of what it was it has become worse: of latencies less is better, of all else more. */
+/*
+ * Returns by how much a value has become worse: smaller latencies are better, larger values
+ * otherwise.
+ */
 static double loss(const struct perf_record *old, const struct perf_record *now)
 {
     double ratio = now->own.value.median / old->own.value.median;
@@ -106,7 +109,7 @@ static enum perf_verdict compare(const struct perf_records *old, const struct pe
         complain("the files have no result in common");
         return PERF_INCOMPARABLE;
     }
-    /* TCP beside others shows what the machine was like. */
+    /* TCP figures beside the others show how fast the machine was. */
     if (ours.compared == 0)
         counts = &tcp;
     (void)printf(

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Two files of results beside each other.
- */
+/* Compares two files of results. */
 #ifndef ITAPI_BENCH_PERF_COMPARE_H
 #define ITAPI_BENCH_PERF_COMPARE_H
 
@@ -14,8 +12,8 @@ enum perf_verdict {
 };
 
 /*
- * Prints a table. tolerance: how many percent a result may be worse than it was. Those of plain TCP
- * do not count where there are others.
+ * Prints a table. tolerance: the percentage by which a result may become worse. Results of plain
+ * TCP count only if there are no others.
  */
 enum perf_verdict perf_compare(const char *old_path, const char *new_path, double tolerance);
 

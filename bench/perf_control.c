@@ -10,10 +10,10 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
-/* First number in either direction: tells this program and version. */
+/* The first number in either direction. It identifies this program and version. */
 #define GREETING 0x69745f7065726604u
 
-/* For what a peer of this program says at once. */
+/* For messages that a peer of this program sends at once. */
 #define PATIENCE_S 10
 
 #define READY 1u
@@ -33,7 +33,7 @@ void control_share_terminal(void)
     shared_terminal = true;
 }
 
-/* A side that gives up has said why where it runs. */
+/* A side that gives up has printed the reason itself. */
 static bool complain_of_loss(void)
 {
     if (errno != ECONNRESET && errno != EPIPE)
@@ -75,7 +75,7 @@ static bool get(int sd, uint64_t *numbers, size_t count)
 
 /* ---- Greeting ----------------------------------------------------------------------------- */
 
-/* Others than an it_perf may not say anything, ever. */
+/* Sets a time limit: a peer other than it_perf may never send anything. */
 static bool set_patience(int sd, time_t seconds)
 {
     struct timeval patience = {.tv_sec = seconds};
@@ -99,7 +99,7 @@ static bool get_greeting(int sd, const char *peer)
     return good && set_patience(sd, 0);
 }
 
-/* As long as it takes: clients are served one after the other. */
+/* Waits without a limit, since clients are served one after the other. */
 static void await_turn(int sd, const char *server)
 {
     struct pollfd answer = {.fd = sd, .events = POLLIN};

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The control connection: plain TCP between client and server, by which the client says what to
- * measure, both tell each other what a connection needs, and runs begin and end together. All that
- * travels is numbers of 64 bits in network byte order, and names.
+ * The control connection: plain TCP between client and server. With it the client says what to
+ * measure, both exchange what a connection needs, and runs begin and end together. It carries
+ * numbers of 64 bits in network byte order, and names.
  */
 #ifndef ITAPI_BENCH_PERF_CONTROL_H
 #define ITAPI_BENCH_PERF_CONTROL_H
 
 #include "perf.h"
 
-/* What the client wants next. */
+/* The client's next order. */
 struct command {
-    bool end;         /* nothing any more with these parameters */
-    uint64_t carrier; /* else: a run over that one, */
-    uint64_t iters;   /* of so many messages */
+    bool end;         /* these parameters are finished */
+    uint64_t carrier; /* otherwise: a run over that carrier */
+    uint64_t iters;   /* with so many messages */
 };
 
-/* How a run went on the server. */
+/* The server's result of a run. */
 struct outcome {
     bool good;
     uint64_t heap_calls;
     uint64_t cpu_ns; /* processor time, of all threads */
 };
 
-/* How a peer reaches this side over RDMA. */
+/* What a peer needs to reach this side over RDMA. */
 struct contact {
     bool good;     /* it can be reached */
     uint64_t port; /* server: where it listens, host byte order */
@@ -31,12 +31,12 @@ struct contact {
     uint64_t address;
 };
 
-/* Both sides write to one terminal: where one gives up, its own message is enough. */
+/* Both sides write to one terminal: if one gives up, its own message is enough. */
 void control_share_terminal(void);
 
 /*
- * The first thing on either side: the peer is an it_perf of the same version. False after a
- * message.
+ * Comes first on either side: checks that the peer is an it_perf of the same version. Returns false
+ * after a message.
  */
 bool control_greet_client(int sd);
 bool control_greet_server(int sd, const char *host, const char *port);
@@ -51,17 +51,17 @@ bool control_receive_command(int sd, struct command *command);
 bool control_send_outcome(int sd, const struct outcome *outcome);
 bool control_receive_outcome(int sd, struct outcome *outcome);
 
-/* After the end of one set of parameters: whether there is another one. */
+/* After the end of one set of parameters: says whether another one follows. */
 bool control_send_more(int sd, bool more);
 bool control_receive_more(int sd, bool *more);
 
-/* The server is ready for the run it was told of. */
+/* Says that the server is ready for the run. */
 bool control_send_ready(int sd);
 bool control_receive_ready(int sd);
 
-/* The peer has closed the connection, or its process is dead. */
+/* Returns whether the peer has closed the connection or its process is dead. */
 bool control_is_lost(int sd);
-/* Server: the next connection that the client makes to the listener, or -1 after a message. */
+/* Server: accepts the client's next connection to the listener. Returns -1 after a message. */
 int control_accept(int sd, int listener);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* From what runs have shown to records. */
+/* Makes records from the results of runs. */
 #include "perf_heap.h"
 #include "perf_record.h"
 
@@ -26,12 +26,12 @@ static struct perf_summary summarize(double *values, unsigned int count)
     qsort(values, count, sizeof(values[0]), compare);
     summary.min = values[0];
     summary.max = values[last];
-    /* Of an even number, the mean of the two in the middle. */
+    /* For an even number it is the mean of the two in the middle. */
     summary.median = (values[last / 2] + values[(last + 1) / 2]) / 2;
     return summary;
 }
 
-/* Like the value: half of a round trip, but for reads. */
+/* Like the value, it is half of a round trip, except for Reads. */
 static double quantile_us(const struct perf_params *params, const struct perf_series *series,
                           double share)
 {
@@ -90,7 +90,7 @@ static struct perf_record record_of(const struct perf_params *params, unsigned i
     return record;
 }
 
-/* Plain TCP, if it was measured. */
+/* Returns the record of plain TCP, if it was measured. */
 static const struct perf_record *find_tcp(const struct perf_records *records, size_t from)
 {
     for (size_t i = from; i < records->count; i++)

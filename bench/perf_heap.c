@@ -42,7 +42,7 @@ uint64_t heap_stop(void)
 
 #if FORWARD
 
-/* The C library's own functions, under the names it keeps for this purpose. */
+/* The C library provides its own functions under these names, too. */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *memory, size_t size);
@@ -101,7 +101,7 @@ int posix_memalign(void **memptr, size_t alignment, size_t size)
 
 void free(void *ptr)
 {
-    /* free(NULL) does nothing: no call of the heap. */
+    /* free(NULL) does nothing, so it does not count. */
     if (ptr != NULL)
         count();
     __libc_free(ptr);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Counts the calls of malloc, free and their kin made by any thread of this process, the library's
- * included: it_perf has functions of these names, which forward to the C library.
+ * Counts the calls of malloc, free and similar functions by all threads of this process, including
+ * the library's. it_perf has functions with these names, which forward to the C library.
  */
 #ifndef ITAPI_BENCH_PERF_HEAP_H
 #define ITAPI_BENCH_PERF_HEAP_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether counting works here: not with a sanitizer, and with glibc only. */
+/* Returns whether counting works here: only with glibc and without a sanitizer. */
 bool heap_counts(void);
 
 /* Counts from zero. */

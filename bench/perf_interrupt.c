@@ -23,7 +23,7 @@ static void *wait_for_signal(void *unused)
         return NULL;
     perf_interrupt_hold();
     write_results(write_context);
-    /* Other threads go on, so that nothing may be cleaned up. */
+    /* Other threads still run, so nothing may be cleaned up. */
     _exit(output_end(128 + number));
 }
 

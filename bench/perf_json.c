@@ -9,7 +9,7 @@
 
 struct member {
     const char *name;
-    size_t offset; /* in struct perf_record */
+    size_t offset; /* offset in struct perf_record */
 };
 
 #define WORD(name)                                                                                 \
@@ -22,7 +22,7 @@ static const struct member words[] = {
     WORD(mode),      WORD(crc), WORD(congestion), WORD(unit),
 };
 
-/* Figures that a result is read with. */
+/* The figures that a result is read with. */
 static const struct member figures[] = {
     {"value", offsetof(struct perf_record, own.value.median)},
     {"min", offsetof(struct perf_record, own.value.min)},
@@ -67,7 +67,7 @@ static bool set_word(json_t *object, const char *name, const char *word)
     return json_object_set_new(object, name, json_string_nocheck(word)) == 0;
 }
 
-/* An empty word is not known. */
+/* An empty word is unknown. */
 static bool set_optional(json_t *object, const char *name, const char *word)
 {
     return json_object_set_new(object, name,
@@ -144,7 +144,7 @@ bool perf_json_write_all(FILE *stream, const struct perf_records *records)
 
 /* ---- Reading ------------------------------------------------------------------------------ */
 
-/* A word that is too long for the record is cut. */
+/* A word that is too long for the record is truncated. */
 static bool read_words(const json_t *object, struct perf_record *record)
 {
     for (size_t i = 0; i < COUNT(words); i++) {
@@ -188,7 +188,7 @@ static void forget(struct perf_record *record)
         *(double *)member_at(record, figures[i].offset) = NAN;
 }
 
-/* Without these it is no result. */
+/* A result must have these. */
 static bool is_result(const struct perf_record *record)
 {
     return record->transport[0] != '\0' && record->op[0] != '\0' && record->measure[0] != '\0' &&

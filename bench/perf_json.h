@@ -13,7 +13,10 @@
 bool perf_json_write(FILE *stream, const struct perf_record *record);
 bool perf_json_write_all(FILE *stream, const struct perf_records *records);
 
-/* One object, or an array of them, as written by the above. False after a message. */
+/*
+ * Reads one object, or an array of objects, as these functions write them. Returns false after a
+ * message.
+ */
 bool perf_json_read(const char *path, struct perf_records *records);
 
 #endif

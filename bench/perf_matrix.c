@@ -64,7 +64,7 @@ size_t perf_matrix_points(const struct perf_options *options, struct perf_point 
 
 /* ---- Measuring ---------------------------------------------------------------------------- */
 
-/* In the order in which they are measured. */
+/* Sets the carriers in the order of measurement. */
 static void choose_carriers(const struct perf_options *options, struct perf_params *params)
 {
     struct perf_carrier *carriers = params->carriers;
@@ -72,7 +72,7 @@ static void choose_carriers(const struct perf_options *options, struct perf_para
     params->carrier_count = 0;
     params->server_choice = !options->all;
     if (options->all) {
-        /* One place is kept for TCP. */
+        /* One entry is kept for TCP. */
         params->carrier_count = perf_adapter_list(carriers, PERF_CARRIERS_MAX - 1);
     } else if (options->transport == PERF_ITAPI) {
         carriers[0].transport = PERF_ITAPI;
@@ -102,7 +102,7 @@ static struct perf_params params_of(const struct perf_options *options,
     return params;
 }
 
-/* What has not been there once need not be tried, and complained of, again. */
+/* A carrier that was absent once is not tried and reported again. */
 static void drop_absent(struct perf_params *params, const struct perf_results *results)
 {
     unsigned int kept = 0;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * All that one command line wants to have measured: points of operation, measure and size.
- */
+/* Everything that one command line measures: points of operation, measure and size. */
 #ifndef ITAPI_BENCH_PERF_MATRIX_H
 #define ITAPI_BENCH_PERF_MATRIX_H
 
@@ -17,13 +15,16 @@ struct perf_point {
 #define PERF_POINTS_MAX (9 * PERF_SIZES_MAX)
 
 /*
- * Fills in the points that make sense, in the order in which they are measured, and returns their
- * number. refusal: why another one does not, or NULL.
+ * Fills in the points that make sense, in the order of measurement. Returns their number. refusal
+ * receives why another one does not make sense, or NULL.
  */
 size_t perf_matrix_points(const struct perf_options *options, struct perf_point *points,
                           const char **refusal);
 
-/* Measures them all, and prints a table of each unless JSON is wanted. False after a message. */
+/*
+ * Measures all points, and prints a table of each unless JSON is wanted. Returns false after a
+ * message.
+ */
 bool perf_matrix_run(const struct perf_options *options, const char *host, const char *port,
                      struct perf_records *records);
 

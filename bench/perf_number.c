@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a number in a list, its unit included. */
+/* for a number in a list, with its unit */
 #define NUMBER_LENGTH_MAX 32
 
 bool perf_parse_number(const char *text, uint64_t limit, uint64_t *value)
@@ -38,7 +38,7 @@ bool perf_parse_decimal(const char *text, double limit, double *value)
     double number;
     char *end;
 
-    /* What strtod takes beyond these is for machines. */
+    /* strtod also accepts other forms, which are refused here. */
     if (text[strspn(text, ".0123456789eE+-")] != '\0' || *text == '-')
         return false;
     errno = 0;
@@ -49,7 +49,9 @@ bool perf_parse_decimal(const char *text, double limit, double *value)
     return true;
 }
 
-/* The number in front of a separator, or of the end. text: what is behind it, or NULL. */
+/*
+ * Takes the number in front of a separator or of the end. text receives what follows it, or NULL.
+ */
 static bool take_number(const char **text, char separator, uint64_t limit, uint64_t *value)
 {
     const char *end = strchr(*text, separator);
@@ -76,7 +78,10 @@ static bool parse_list(const char *text, uint64_t limit, uint64_t *steps, size_t
     return true;
 }
 
-/* From the first on, each so many times the one before; the last one is among them. */
+/*
+ * Makes steps from the first one on, each `factor` times the previous one. The last one is
+ * included.
+ */
 static bool make_range(uint64_t from, uint64_t to, uint64_t factor, uint64_t *steps, size_t room,
                        size_t *count)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Numbers of the command line. All return false for anything that is not one, without a message.
+ * Parses numbers of the command line. All functions return false for anything else, without a
+ * message.
  */
 #ifndef ITAPI_BENCH_PERF_NUMBER_H
 #define ITAPI_BENCH_PERF_NUMBER_H

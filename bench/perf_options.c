@@ -19,7 +19,7 @@
 
 /* ---- Names -------------------------------------------------------------------------------- */
 
-/* The letters are internal: all options are long ones, but for -h. */
+/* The letters are internal: all options are long ones, except -h. */
 static const struct option known_options[] = {
     {"loopback", no_argument, NULL, 'L'},
     {"op", required_argument, NULL, 'o'},
@@ -54,7 +54,7 @@ static const struct option known_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* What options take, where that is no text of any kind. */
+/* What an option takes, unless it takes any text. */
 static const struct {
     char letter;
     const char *wanted;
@@ -123,7 +123,7 @@ static bool parse_pin(const char *text, struct perf_options *options)
     return true;
 }
 
-/* Options with one of several words behind them. */
+/* Takes an option whose value is one of several words. */
 static bool take_word(int letter, const char *text, struct perf_options *options)
 {
     static const char *const ops[] = {"send", "write", "read", NULL};
@@ -227,7 +227,7 @@ static bool parse_congestion(const char *text, struct perf_params *params)
     return true;
 }
 
-/* Options that stand alone or take any text. */
+/* Takes an option that has no value or any text. */
 static bool take_other(int letter, const char *text, struct perf_options *options)
 {
     switch (letter) {
@@ -294,7 +294,7 @@ static void choose_sizes(struct perf_options *options)
     memcpy(options->sizes, usual, options->size_count * sizeof(usual[0]));
 }
 
-/* Whether what the options say can be done, all taken together. */
+/* Returns whether all options together can be measured. */
 static bool complete(struct perf_options *options)
 {
     static struct perf_point points[PERF_POINTS_MAX];
@@ -309,15 +309,17 @@ static bool complete(struct perf_options *options)
         options->seconds = SECONDS_DEFAULT;
     if (options->role == ROLE_SERVER || options->role == ROLE_COMPARE)
         return true;
-    /* A matrix leaves out what makes no sense. */
+    /* A matrix leaves out combinations that make no sense. */
     if (perf_matrix_points(options, points, &refusal) > 0 && (refusal == NULL || options->matrix))
         return true;
     complain("%s", refusal);
     return false;
 }
 
-/* The words without dashes: "server", "client" and a host, "compare" and two files, or none with
- * --loopback. */
+/*
+ * Takes the words without dashes: "server", "client" and a host, "compare" and two files, or none
+ * with --loopback.
+ */
 static bool take_role(int count, char *const words[], struct perf_options *options)
 {
     if (options->role == ROLE_LOOPBACK)

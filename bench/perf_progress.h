@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * One line on stderr that says what is being measured, where that is a terminal.
- */
+/* Prints one line on stderr that says what is being measured, if that is a terminal. */
 #ifndef ITAPI_BENCH_PERF_PROGRESS_H
 #define ITAPI_BENCH_PERF_PROGRESS_H
 
@@ -9,13 +7,13 @@
 
 #include <stddef.h>
 
-/* What the runs that follow are about. */
+/* Names the subject of the following runs. */
 void perf_progress_point(const struct perf_params *params, size_t number, size_t count);
 
-/* Run 0 is the one that finds out how long they should be. */
+/* Run 0 finds out how long the others should be. */
 void perf_progress_run(const struct perf_carrier *carrier, unsigned int number, unsigned int runs);
 
-/* Takes the line away. */
+/* Removes the line. */
 void perf_progress_clear(void);
 
 #endif

@@ -9,14 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Reads that the two sides may have under way; more are held back by the library. */
+/* Reads that both sides may have open. The library holds back others. */
 #define READ_DEPTH 16
 
-/* Requests besides the depth: the message at the end of a run, and grants of credit. */
+/* Requests besides the depth: the message at the end of a run, and credits. */
 #define REQUESTS_SPARE 8
 
 #define RECEIVES_MIN 16
-/* Between two looks whether a client that has not connected yet is alive. */
+/* The time between two checks whether a client that has not connected yet is alive. */
 #define LOOK_US 100000
 
 /* ---- Making ------------------------------------------------------------------------------- */
@@ -28,8 +28,8 @@ static bool make_buffer(struct perf_rdma *rdma, struct perf_buffer *buffer, size
 
     buffer->size = size > PERF_BUFFER_MIN ? size : PERF_BUFFER_MIN;
     /*
-     * Whole pages, as devices and those who use them have it: what touches one more is copied in
-     * more pieces.
+     * The buffer has whole pages, as devices and their users do: a copy that touches one more page
+     * is made in more pieces.
      */
     buffer->bytes = aligned_alloc(page, (buffer->size + page - 1) / page * page);
     if (buffer->bytes == NULL) {
@@ -51,7 +51,7 @@ static bool make_evd(struct perf_rdma *rdma, it_event_type_t stream, size_t room
                      "it_evd_create");
 }
 
-/* What does not do MPA itself cannot be told about CRCs: a device, or the kernel, has settings. */
+/* Sets CRC if the Interface does MPA itself. A device or the kernel has settings for it. */
 static bool set_crc(struct perf_rdma *rdma)
 {
     struct itx_mpa_params mpa = {.size = sizeof(mpa)};
@@ -89,13 +89,13 @@ static bool make_endpoint(struct perf_rdma *rdma)
                      "it_ep_rc_create");
 }
 
-/* Messages are as large as asked for only where the operation takes them. */
+/* Only the buffers that the operation uses have the size of a message. */
 static bool make_buffers(struct perf_rdma *rdma)
 {
     size_t size = (size_t)rdma->params->size;
     bool send = rdma->params->op == PERF_SEND;
 
-    /* Some adapters want the right to write from afar for the target of own reads, too. */
+    /* For the target of own Reads some adapters also need the remote write right. */
     return make_buffer(rdma, &rdma->source, size, IT_PRIV_LOCAL | IT_PRIV_REMOTE_READ) &&
            make_buffer(rdma, &rdma->inbox, send ? size : 0, IT_PRIV_LOCAL) &&
            make_buffer(rdma, &rdma->target, send ? 0 : size, IT_PRIV_LOCAL | IT_PRIV_REMOTE_WRITE);
@@ -113,7 +113,10 @@ static bool make_objects(struct perf_rdma *rdma)
            set_crc(rdma);
 }
 
-/* Every byte of a message differs from its neighbours; what is not overwritten shows. */
+/*
+ * Makes every byte of a message differ from its neighbours, so that bytes that are not overwritten
+ * show.
+ */
 static void fill_source(struct perf_rdma *rdma)
 {
     for (uint64_t i = 0; i < rdma->params->size; i++)
@@ -147,7 +150,7 @@ static bool make_everything(struct perf_rdma *rdma, bool server, struct contact 
         !make_objects(rdma) || !post_receives(rdma) || (server && !listen_anywhere(rdma, contact)))
         return false;
     fill_source(rdma);
-    /* A client writes into the server's target, and reads from its source. */
+    /* A client writes to the server's target and reads from its source. */
     if (rdma->params->op == PERF_READ) {
         contact->key = rdma->source.key;
         contact->address = it_make_rdma_addr_absolute(rdma->source.bytes);
@@ -218,10 +221,7 @@ static bool wait_for(it_evd_handle_t evd, it_event_type_t wanted, it_event_t *ev
     return is_wanted(status, wanted, event);
 }
 
-/*
- * The client of a connection request has nothing but its control connection to show that it is
- * alive.
- */
+/* Before its request, only the control connection shows that the client is alive. */
 static bool wait_for_client(struct perf_rdma *rdma, int control, it_event_t *event)
 {
     it_status_t status;
@@ -236,7 +236,7 @@ static bool wait_for_client(struct perf_rdma *rdma, int control, it_event_t *eve
     return is_wanted(status, IT_CM_REQ_CONN_REQUEST_EVENT, event);
 }
 
-/* The connection is up. Whether it carries CRCs is as it should be. */
+/* Checks, after the connection is up, that it has CRCs as wanted. */
 static bool check_crc(struct perf_rdma *rdma)
 {
     struct itx_mpa_info info = {.size = sizeof(info)};
@@ -283,7 +283,7 @@ bool perf_rdma_accept(struct perf_rdma *rdma, const struct contact *client, int 
 
 /* ---- Looking at what arrived -------------------------------------------------------------- */
 
-/* Where the messages of a stream end up on this side, if they do at all. */
+/* Returns where the messages of a stream are stored on this side, or NULL. */
 static unsigned char *destination(struct perf_rdma *rdma, bool server)
 {
     if (rdma->params->op == PERF_READ)
@@ -297,7 +297,7 @@ void perf_rdma_spoil(struct perf_rdma *rdma, bool server)
 {
     unsigned char *bytes = destination(rdma, server);
 
-    /* Ping-pongs of RDMA Writes are stamped, and looked at one by one. */
+    /* In ping-pongs of RDMA Writes the last byte of each message is checked. */
     if (rdma->params->op == PERF_WRITE && rdma->params->measure == PERF_LAT)
         return;
     if (bytes != NULL)
@@ -309,7 +309,7 @@ bool perf_rdma_intact(struct perf_rdma *rdma, bool server)
     const unsigned char *bytes = destination(rdma, server);
     size_t size = (size_t)rdma->params->size;
 
-    /* Both sides have the same in their sources; the last byte of a ping-pong is a stamp. */
+    /* Both sides have the same sources. The last byte of a ping-pong is a stamp. */
     if (rdma->params->measure == PERF_LAT && rdma->params->op != PERF_READ)
         size = size > 0 ? size - 1 : 0;
     if (bytes == NULL || memcmp(bytes, rdma->source.bytes, size) == 0)

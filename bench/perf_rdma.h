@@ -20,7 +20,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-/* Memory that is registered, of at least PERF_BUFFER_MIN bytes. */
+/* Registered memory of at least PERF_BUFFER_MIN bytes. */
 struct perf_buffer {
     unsigned char *bytes;
     size_t size;
@@ -35,61 +35,62 @@ struct perf_rdma {
 
     it_ia_handle_t ia;
     it_pz_handle_t pz;
-    it_evd_handle_t requests;   /* completions of what is posted */
-    it_evd_handle_t receives;   /* messages that have come */
-    it_evd_handle_t connection; /* what becomes of the connection */
-    it_evd_handle_t arrivals;   /* server: who wants to connect */
+    it_evd_handle_t requests;   /* completions of posted requests */
+    it_evd_handle_t receives;   /* received messages */
+    it_evd_handle_t connection; /* events of the connection */
+    it_evd_handle_t arrivals;   /* server: connection requests */
     it_listen_handle_t listener;
     it_ep_handle_t ep;
     struct perf_adapter adapter;
-    bool sets_crc; /* it does MPA itself */
-    bool polls;    /* this side does */
+    bool sets_crc; /* the Interface does MPA itself */
+    bool polls;    /* this side polls */
 
-    struct perf_buffer
-        source;               /* Sends and RDMA Writes come from here, RDMA Reads of the peer too */
-    struct perf_buffer inbox; /* receives go here */
-    struct perf_buffer target; /* RDMA Writes of the peer, and own RDMA Reads, go here */
+    struct perf_buffer source; /* source of Sends and RDMA Writes, and of the peer's RDMA Reads */
+    struct perf_buffer inbox;  /* receives go here */
+    struct perf_buffer target; /* target of the peer's RDMA Writes and of own RDMA Reads */
     it_path_t path;            /* client: to the server */
     it_rmr_context_t remote_key;
     it_rdma_addr_t remote_address;
 
-    /* The request queue, since the beginning. */
+    /* Counts of the request queue since the beginning. */
     uint64_t posted;
     uint64_t finished;
-    uint64_t report_every; /* the requests of a batch */
+    uint64_t report_every; /* number of requests in a batch */
 
-    /* Flow control of a stream of Sends: the peer has receives for so many more. */
+    /* Flow control of a stream of Sends: the peer says for how many more it has receives. */
     uint64_t receives_posted;
     uint64_t taken;        /* ping-pong: receives to be posted again */
     uint64_t credit;       /* sender: Sends that may be posted */
-    uint64_t credit_batch; /* Sends that one message of the receiver grants */
-    uint64_t uncredited;   /* receiver: Sends received and not granted again yet */
+    uint64_t credit_batch; /* Sends for which one message of the receiver gives credit */
+    uint64_t uncredited;   /* receiver: Sends received without new credit yet */
 
-    struct perf_sampler sampler; /* lat: of the run that is under way */
+    struct perf_sampler sampler; /* lat: of the current run */
 
-    unsigned char stamp; /* write lat: last byte of the message that is expected next */
+    unsigned char stamp; /* write lat: last byte of the next expected message */
 };
 
 /*
- * Opens the adapter and makes everything but a connection. The server listens then, and contact
+ * Opens the adapter and makes everything except a connection. The server then listens, and contact
  * says how it is reached.
  */
 bool perf_rdma_open(struct perf_rdma *rdma, const char *ia, const struct perf_params *params,
                     bool server, struct contact *contact);
 void perf_rdma_close(struct perf_rdma *rdma);
 
-/* Client: finds the path to the server's address, whose port is not looked at. */
+/* Client: finds the path to the server's address, whose port is ignored. */
 bool perf_rdma_find_server(struct perf_rdma *rdma, const struct sockaddr_storage *address);
 
-/* Connects, from either side. The server gives up when the control connection is lost. */
+/* Connect, from either side. The server gives up if the control connection is lost. */
 bool perf_rdma_connect(struct perf_rdma *rdma, const struct contact *server);
 bool perf_rdma_accept(struct perf_rdma *rdma, const struct contact *client, int control);
 
-/* Before and after a run with params->verify: spoils, and looks at, what is to arrive here. */
+/*
+ * Before and after a run with params->verify: overwrite, and check, the memory that receives data.
+ */
 void perf_rdma_spoil(struct perf_rdma *rdma, bool server);
 bool perf_rdma_intact(struct perf_rdma *rdma, bool server);
 
-/* One run, seen from either side. */
+/* Do one run, on either side. */
 bool perf_rdma_client(struct perf_rdma *rdma, uint64_t iters);
 bool perf_rdma_server(struct perf_rdma *rdma, uint64_t iters);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /*
- * Where a device takes in what the peer writes, the library is asked once in so many looks at it.
+ * If a device places the peer's data, the library is called once in so many checks of the memory.
  */
 #define STAMP_LOOKS 1000u
 
@@ -25,7 +25,7 @@ static bool good_completion(struct perf_rdma *rdma, const it_event_t *event)
     return false;
 }
 
-/* The next completion of a queue, by the mode that is measured. */
+/* Takes the next completion of a queue in the measured mode. */
 static bool next_event(struct perf_rdma *rdma, it_evd_handle_t evd, it_event_t *event)
 {
     it_status_t status;
@@ -42,7 +42,7 @@ static bool next_event(struct perf_rdma *rdma, it_evd_handle_t evd, it_event_t *
     return succeeded(status, "waiting for a completion") && good_completion(rdma, event);
 }
 
-/* Waiters need notifications; to those who poll they would be a waste. */
+/* Waiting threads need notifications. For polling threads they would be a waste. */
 static it_dto_flags_t report_flags(const struct perf_rdma *rdma)
 {
     return rdma->polls ? IT_COMPLETION_FLAG : IT_COMPLETION_FLAG | IT_NOTIFY_FLAG;
@@ -50,7 +50,7 @@ static it_dto_flags_t report_flags(const struct perf_rdma *rdma)
 
 /* ---- Requests ----------------------------------------------------------------------------- */
 
-/* Waits until fewer than this many requests are under way. */
+/* Waits until fewer than this many requests are open. */
 static bool reserve(struct perf_rdma *rdma, uint64_t limit)
 {
     it_event_t event;
@@ -58,16 +58,16 @@ static bool reserve(struct perf_rdma *rdma, uint64_t limit)
     while (rdma->posted - rdma->finished >= limit) {
         if (!next_event(rdma, rdma->requests, &event))
             return false;
-        /* Everything posted before it is finished, too. */
+        /* All requests posted before it are finished, too. */
         rdma->finished = event.dto_cmpl.cookie;
     }
     return true;
 }
 
 /*
- * Counts a request that is about to be posted, and tells its flags: one in report_every is
- * reported, and any that is the last. With --coalesce the others may wait for it, to go out
- * together.
+ * Counts a request that is about to be posted, and returns its flags: one in report_every is
+ * reported, and so is the last one. With --coalesce the others may wait for it, so that they are
+ * sent together.
  */
 static it_dto_flags_t next_flags(struct perf_rdma *rdma, bool last)
 {
@@ -147,7 +147,7 @@ static bool await_message(struct perf_rdma *rdma, uint32_t *length)
     return true;
 }
 
-/* Waits for a message, and posts a receive for another before anybody could answer this one. */
+/* Waits for a message, and posts another receive before anybody could answer this one. */
 static bool take_message(struct perf_rdma *rdma, uint32_t *length)
 {
     return await_message(rdma, length) && perf_rdma_post_receive(rdma);
@@ -164,9 +164,8 @@ static bool restock(struct perf_rdma *rdma)
 }
 
 /*
- * The message is on its way: before the answer can be there those who poll get ready to post the
- * next one, and put a receive in the place of the one that was taken, one of many. The round trip
- * then waits for neither.
+ * The message is in transit. Before its answer can arrive, a polling side prepares for the next
+ * post and replaces the receive that was used, so the round trip waits for neither.
  */
 static bool get_ready(struct perf_rdma *rdma)
 {
@@ -231,9 +230,9 @@ static bool stamp_is_there(const struct perf_rdma *rdma)
 }
 
 /*
- * Looks at the last byte of the own memory until it is what the peer writes there next. In
- * between, the library is asked for messages, which do not come: that way this thread itself takes
- * in what the peer sends, unless a device does, and learns of the connection's end.
+ * Polls the last byte of the memory until it has the peer's next value. Between polls it asks the
+ * library for messages, which never come: so this thread itself reads the peer's data, unless a
+ * device does, and learns of the connection's end.
  */
 static bool await_stamp(struct perf_rdma *rdma)
 {
@@ -273,8 +272,8 @@ static bool write_ping_pong(struct perf_rdma *rdma, uint64_t iters, bool server)
 /* ---- Streams ------------------------------------------------------------------------------ */
 
 /*
- * A message without a receive ends an iWARP connection, so the receiver tells the sender, by empty
- * messages, for how many more it has posted receives.
+ * A message without a receive ends an iWARP connection. So the receiver says with empty messages
+ * for how many more it has posted receives.
  */
 static bool take_credit(struct perf_rdma *rdma)
 {
@@ -312,12 +311,12 @@ static bool post_next(struct perf_rdma *rdma, bool last)
     return false;
 }
 
-/* Says that it was all, and waits for the answer. What is left of credit may come before it. */
+/* Sends the last message and waits for the answer. Remaining credits may come before it. */
 static bool finish_stream(struct perf_rdma *rdma)
 {
     uint32_t length;
 
-    /* A read is over when its completion has come; the rest, when the peer answers. */
+    /* A Read is finished when its completion has come, other operations when the peer answers. */
     if (!reserve(rdma, 1) || !post_send(rdma, 1, true))
         return false;
     do {
@@ -337,7 +336,7 @@ static bool stream_out(struct perf_rdma *rdma, uint64_t iters)
     return finish_stream(rdma);
 }
 
-/* The other end of a stream: of Sends, there is something to do for each of them. */
+/* Receives the other end of a stream. Each Send needs some work. */
 static bool stream_in(struct perf_rdma *rdma, uint64_t iters)
 {
     uint32_t length;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * What the runs with one set of parameters have shown.
- */
+/* The results of the runs with one set of parameters. */
 #ifndef ITAPI_BENCH_PERF_RESULT_H
 #define ITAPI_BENCH_PERF_RESULT_H
 
@@ -15,9 +13,9 @@ struct perf_series {
     uint64_t iters;
     unsigned int count;
     double values[PERF_RUNS_MAX]; /* in the unit of the measure */
-    double cpu_us[PERF_RUNS_MAX]; /* processor time of both sides, microseconds a message */
-    struct histogram round_trips; /* nanoseconds; empty unless they were asked for */
-    bool crc_by_device;           /* params.crc says nothing */
+    double cpu_us[PERF_RUNS_MAX]; /* processor time of both sides, microseconds for each message */
+    struct histogram round_trips; /* nanoseconds; empty unless requested */
+    bool crc_by_device;           /* params.crc has no effect */
     uint64_t heap_calls;          /* of both sides */
 };
 
@@ -25,7 +23,7 @@ struct perf_results {
     struct perf_series series[PERF_CARRIERS_MAX];
 };
 
-/* The value of a run, in the unit of its measure. */
+/* Returns the value of a run in the unit of its measure. */
 double perf_value(const struct perf_params *params, uint64_t iters, double seconds);
 
 #endif

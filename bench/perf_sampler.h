@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Takes the time of each round trip: one look at the clock, which ends one and begins the next. The
- * kernel's vDSO answers without a system call (some 25 ns here); who does not sample pays nothing.
+ * Measures the time of each round trip with one read of the clock, which ends one round trip and
+ * begins the next. The kernel's vDSO answers without a system call (some 25 ns here). Runs without
+ * sampling pay nothing.
  */
 #ifndef ITAPI_BENCH_PERF_SAMPLER_H
 #define ITAPI_BENCH_PERF_SAMPLER_H
@@ -12,7 +13,7 @@
 #include <time.h>
 
 struct perf_sampler {
-    struct histogram *histogram; /* of nanoseconds; NULL: none is wanted */
+    struct histogram *histogram; /* of nanoseconds; NULL: not wanted */
     uint64_t last;
 };
 
@@ -24,14 +25,14 @@ static inline uint64_t perf_sampler_now(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* The first round trip begins. */
+/* Begins the first round trip. */
 static inline void perf_sampler_start(struct perf_sampler *sampler)
 {
     if (sampler->histogram != NULL)
         sampler->last = perf_sampler_now();
 }
 
-/* One has ended, and the next begins. */
+/* Ends one round trip and begins the next. */
 static inline void perf_sampler_tick(struct perf_sampler *sampler)
 {
     uint64_t now;

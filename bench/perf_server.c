@@ -23,7 +23,7 @@ static int accept_stream(int listener)
 
 /* ---- Connecting --------------------------------------------------------------------------- */
 
-/* The client connects a second time for the reference. */
+/* The client makes a second connection for the reference. */
 static bool prepare_tcp(struct perf_session *session, struct perf_link *link, int listener)
 {
     int sd = control_accept(session->control, listener);
@@ -33,9 +33,9 @@ static bool prepare_tcp(struct perf_session *session, struct perf_link *link, in
 }
 
 /*
- * Where one side cannot, the client decides whether that matters. It opens first, always: some
- * devices (siw) give endpoints their threads by turns, and how fast a stream is depends on which of
- * the two the client's has.
+ * If one side cannot open the transport, the client decides whether that matters. The client always
+ * opens first: some devices (siw) assign threads to endpoints in turn, and the speed of a stream
+ * depends on which of the two the client's endpoint has.
  */
 static bool prepare_rdma(struct perf_session *session, struct perf_link *link, const char *ia)
 {
@@ -60,7 +60,7 @@ static bool prepare_rdma(struct perf_session *session, struct perf_link *link, c
 
 static bool prepare(struct perf_session *session, const struct perf_options *options, int listener)
 {
-    /* Before any thread is made, so that all of them are where they should be. */
+    /* Pinned before any thread is made, so that all threads are. */
     if (!perf_pin(session->params.server_cpu))
         return false;
     for (unsigned int i = 0; i < session->params.carrier_count; i++) {
@@ -99,7 +99,7 @@ static bool run(struct perf_session *session, const struct command *command,
     return true;
 }
 
-/* Does what the client says, to the end. */
+/* Obeys the client's orders up to the end. */
 static bool obey(struct perf_session *session)
 {
     struct command command;

@@ -27,7 +27,7 @@ const char *perf_table_name(const struct perf_record *record)
     return record->ia[0] != '\0' ? record->ia : record->transport;
 }
 
-/* Rows of at most 100 columns, whatever the numbers are. */
+/* Rows have at most 100 columns, whatever the numbers are. */
 static void print_number(double number)
 {
     if (isfinite(number))

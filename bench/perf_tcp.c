@@ -12,13 +12,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The smallest buffer of a receiver of a stream, and what asks for one message. */
+/* The smallest buffer of a stream's receiver, and the request for one message. */
 #define STREAM_ROOM  ((size_t)64 * 1024)
 #define REQUEST_SIZE ((size_t)16)
-/* What is summed before it is sent. */
+/* The piece whose CRC is computed before it is sent. */
 #define SUM_ROOM ((size_t)256 * 1024)
 
-/* As the system has it, or the one that the user names. */
+/* Sets the congestion control that the user names, or leaves the system's. */
 static bool set_congestion(int sd, const char *name)
 {
     if (name[0] == '\0' ||
@@ -57,8 +57,8 @@ void reference_close(struct perf_tcp *tcp)
 }
 
 /*
- * With MSG_DONTWAIT, EAGAIN is the answer of a poll that found nothing. Streams block in either
- * mode: TCP is at its best so, and it is what we want to be compared with.
+ * With MSG_DONTWAIT, EAGAIN means that a poll found nothing. Streams block in either mode: TCP is
+ * fastest so, and that is what the library is compared with.
  */
 static int call_flags(const struct perf_tcp *tcp)
 {
@@ -97,7 +97,7 @@ static bool send_bytes(struct perf_tcp *tcp, size_t length)
     return tcp->params->sums || send_part(tcp, tcp->buffer, length);
 }
 
-/* Receives something, at most as much as there is room for. Returns 0 after a message. */
+/* Receives at most as much as there is room for. Returns 0 after a message. */
 static size_t receive_some(struct perf_tcp *tcp, size_t room)
 {
     const int flags = call_flags(tcp);
@@ -128,7 +128,7 @@ static bool receive_bytes(struct perf_tcp *tcp, uint64_t length)
     return true;
 }
 
-/* Ping-pong: a number of bytes there, as many back. */
+/* Ping-pong: sends a number of bytes and receives another number. */
 static bool ask_one_by_one(struct perf_tcp *tcp, uint64_t iters, size_t there, size_t back)
 {
     perf_sampler_start(&tcp->sampler);
@@ -161,7 +161,7 @@ static bool stream_in(struct perf_tcp *tcp, uint64_t iters)
     return receive_bytes(tcp, iters * tcp->params->size) && send_bytes(tcp, 1);
 }
 
-/* Keeps depth requests under way: a new one for every message that has come whole. */
+/* Keeps depth requests open: each complete message is followed by a new request. */
 static bool ask_in_advance(struct perf_tcp *tcp, uint64_t iters)
 {
     uint64_t ahead = iters < tcp->params->depth ? iters : tcp->params->depth;
@@ -178,7 +178,7 @@ static bool ask_in_advance(struct perf_tcp *tcp, uint64_t iters)
     return true;
 }
 
-/* Takes as many requests as have come with one call. */
+/* Takes as many requests as have arrived with one call. */
 static bool answer_in_advance(struct perf_tcp *tcp, uint64_t iters)
 {
     uint64_t bytes = 0;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The reference: the same patterns over a plain TCP connection, written as well as plain TCP lets
- * one. A message is one send call; the receiver takes what it gets. With sums, which both sides
- * make of all they send and receive, it is one call for each 256 KiB, so that the octets are still
- * in the cache when the kernel copies them.
+ * The reference: the same patterns over a plain TCP connection, written as well as plain TCP
+ * allows. A message is one send call. The receiver takes what it gets. With sums, which both sides
+ * compute of everything, there is one call for each 256 KiB, so that the octets are still in the
+ * cache when the kernel copies them.
  *
- *     lat    send, write: ping-pong. read: a small request, answered with the message
- *     bw,    send, write: a stream of messages, one byte back at the end
- *     rate   read: up to depth small requests under way, each answered with the message
+ * lat: send, write: ping-pong. read: a small request, answered with the message
+ *
+ * bw, rate: send, write: a stream of messages, one byte back at the end; read: up to depth small
+ * requests open, each answered with the message
  */
 #ifndef ITAPI_BENCH_PERF_TCP_H
 #define ITAPI_BENCH_PERF_TCP_H
@@ -18,17 +19,17 @@
 struct perf_tcp {
     int sd;
     const struct perf_params *params;
-    unsigned char *buffer; /* what is sent, and where it is received */
+    unsigned char *buffer; /* memory for sent and received data */
     size_t room;
     uint32_t sum;
-    struct perf_sampler sampler; /* lat: of the run that is under way */
+    struct perf_sampler sampler; /* lat: of the current run */
 };
 
-/* Takes the socket over, in case of failure too. */
+/* Takes over the socket, even if it fails. */
 bool reference_open(struct perf_tcp *tcp, int sd, const struct perf_params *params);
 void reference_close(struct perf_tcp *tcp);
 
-/* One run, seen from either side. */
+/* Do one run, on either side. */
 bool reference_client(struct perf_tcp *tcp, uint64_t iters);
 bool reference_server(struct perf_tcp *tcp, uint64_t iters);
 

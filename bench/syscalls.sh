@@ -17,7 +17,7 @@ command -v strace >/dev/null || { echo 'syscalls.sh: strace is not installed' >&
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# count TRANSPORT ITERS: lines "CALL USEFUL EMPTY".
+# count TRANSPORT ITERS: prints lines "CALL USEFUL EMPTY".
 count() {
     strace -f -qq -o "$folder/trace" "$it_perf" --loopback --transport "$1" --iters "$2" --runs 1 \
         --op send --measure lat --size 64 --mode "$mode" >"$folder/output"
@@ -35,7 +35,7 @@ count() {
     END { for (name in seen) print name, useful[name] + 0, empty[name] + 0 }' "$folder/trace"
 }
 
-# A run of N messages each way is preceded by one of N / 10 + 1 that warms up.
+# Before a run of N messages each way there is a warm-up run of N / 10 + 1.
 messages=$((2 * (long + long / 10 - short - short / 10)))
 for transport in itapi tcp; do
     count "$transport" "$short" >"$folder/$transport.short"

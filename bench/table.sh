@@ -18,7 +18,7 @@ field() { # field NAME JSON
     sed -n "s/.*\"$1\": \"\{0,1\}\([^,\"}]*\).*/\1/p" <<<"$2"
 }
 
-# judge VALUE SIGN LIMIT: "ok" or "over".
+# judge VALUE SIGN LIMIT: prints "ok" or "over".
 judge() {
     awk -v value="$1" -v limit="$3" -v sign="$2" \
         'BEGIN { print (sign == "<=" ? value <= limit : value >= limit) ? "ok" : "over" }'

@@ -36,13 +36,13 @@ refused --seconds nan
 refused --no-such-option
 refused file
 
-# A file is no folder: told before anything is measured.
+# A file is not a folder. That is reported before anything is measured.
 : >"$folder/file"
 status=0
 "$here/compare" --build "$build" --out "$folder/file" >"$folder/log" 2>&1 || status=$?
 [ "$status" = 1 ] && grep -q 'File exists' "$folder/log" || fail "status $status of a file as folder: $(cat "$folder/log")"
 
-# From anywhere, without a terminal; who is not installed is left out.
+# It runs from any folder, without a terminal. Contestants that are not installed are left out.
 mkdir "$folder/bin"
 ln -s "$(command -v taskset)" "$folder/bin/taskset"
 ln -s "$(python3 -c 'import sys; print(sys.executable)')" "$folder/bin/python3"
@@ -58,7 +58,7 @@ done
     fail "the comparison fails: $(cat "$folder/log")"
 "$here/compare_lib/check" "$folder/out" || fail 'the results are not good'
 
-# A build beside itself: each row has its ratio.
+# Compares a build with itself: each row has a ratio.
 "$here/compare" --build "$build" --before "$build" --sizes 64,4k --patterns send_lat,write_bw --runs 1 \
     --seconds 0.01 --timeout $((60 * factor)) --out "$folder/before" >"$folder/log" 2>&1 ||
     fail "the comparison with a build before fails: $(cat "$folder/log")"
@@ -68,7 +68,7 @@ done
     --seconds 0.01 --timeout $((60 * factor)) --out "$folder/none" >"$folder/log" 2>&1 || fail "no build before: $(cat "$folder/log")"
 grep -q 'nothing to set beside' "$folder/log" || fail "not said that there is no build before: $(cat "$folder/log")"
 
-# Who is not there is named, and who fails has no figure.
+# A missing contestant is named, and one that fails has no figure.
 mkdir -p "$folder/broken/bin"
 printf '#!/bin/sh\necho no luck >&2\nexit 3\n' >"$folder/broken/bin/it_perf"
 chmod +x "$folder/broken/bin/it_perf"
@@ -80,7 +80,7 @@ grep -q 'no luck' "$folder/failed/report.html" || fail 'the report does not say 
 grep -q 'fi_stream is not built' "$folder/failed/report.html" || fail 'the report does not say who is missing'
 grep -q '"value": null' "$folder/failed/results.json" || fail 'a failure has a figure'
 
-# Whatever ends it, nothing that it has started stays.
+# Whatever ends it, none of its processes stays.
 servers() {
     grep -lzs -- "$folder/endless" /proc/[0-9]*/cmdline || true
 }
@@ -94,7 +94,7 @@ END
 chmod +x "$folder/endless/bin/it_perf"
 for signal in INT TERM HUP KILL; do
     : >"$folder/started"
-    # A shell's background has SIGINT ignored; this has not.
+    # A shell ignores SIGINT in background jobs, so Python restores it.
     python3 -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); os.execv(sys.argv[1], sys.argv[1:])' \
         "$here/compare" --build "$folder/endless" --only itapi --sizes 64 --patterns send_lat --timeout $((60 * factor)) \
         --out "$folder/interrupted" >"$folder/log" 2>&1 &

@@ -8,7 +8,7 @@ factor=${ITAPI_TIME_FACTOR:-1} # of all time limits
 
 it_perf=$1
 
-# run ARGUMENTS...: two runs of 50 messages, ours and TCP's, in both processes.
+# run ARGUMENTS...: two runs of 50 messages of both transports, in both processes.
 run() {
     timeout $((60 * factor)) "$it_perf" --loopback --runs 2 --iters 50 --verify --reference tcp --json \
         --depth 16 "$@" >"$folder/json" || fail "failed: $*"
@@ -16,7 +16,7 @@ run() {
         fail "no good JSON: $*: $(cat "$folder/json")"
 }
 
-# A sanitizer finds without CRCs what it finds with them.
+# With CRCs a sanitizer finds nothing more.
 sums='on off'
 [ "${2-none}" = none ] || sums=on
 for mode in poll wait; do
@@ -30,7 +30,7 @@ for mode in poll wait; do
         done
     done
 done
-# ThreadSanitizer is right about this pattern: memory is polled while the library writes it.
+# ThreadSanitizer is right about this pattern: the program polls memory that the library writes.
 [ "${2-}" = thread ] || run --op write --measure lat --size 5000
 run --op send --measure lat --size 1m
 timeout $((60 * factor)) "$it_perf" --loopback --runs 1 --iters 50 --depth 1 --size 0 >/dev/null ||
@@ -43,17 +43,17 @@ for op in send read; do
     grep -q '"congestion": "reno"' "$folder/json" || fail "no congestion control: $(cat "$folder/json")"
 done
 
-# The client alone polls.
+# Only the client polls.
 for op in send write read; do
     timeout $((60 * factor)) "$it_perf" --loopback --runs 1 --iters 50 --verify --op "$op" --measure bw --mode client >/dev/null ||
         fail "--mode client: $op failed"
 done
 
-# Waits that do not poll, or for five microseconds.
+# Waits without polling, or with five microseconds of it.
 run --op send --measure lat --mode wait --spin 0
 run --op read --measure lat --mode wait --spin 5 --percentiles --warmup 0
 
-# Results are what bench/README.md says.
+# Results have the form that bench/README.md describes.
 check_json() { # check_json FILE COUNT: an array of so many results, or, with COUNT one, an object
     grep -q '"cpu_us_per_message": [0-9].*"p50_us"' "$1" || fail "no good JSON: $(cat "$1")"
     command -v python3 >/dev/null || return 0
@@ -90,7 +90,7 @@ measure() { # measure FILE ARGUMENTS...: one run of 20 messages
 
 measure "$folder/one" --percentiles --reference tcp
 check_json "$folder/one" one
-# All but the latency of RDMA Writes: they wake nobody.
+# All patterns except the latency of RDMA Writes, which wake nobody.
 measure "$folder/waits" --matrix --mode wait --sizes 1,100
 check_json "$folder/waits" 10
 measure "$folder/reads" --matrix --op read --sizes 16:64:x2 --transport tcp
@@ -105,14 +105,14 @@ if [ "${2-}" != thread ]; then
     [ "$(head -c 4 "$folder/plot.png" | tail -c 3)" = PNG ] || fail 'plot.png is no PNG'
     ! "$(dirname "${BASH_SOURCE[0]}")/plot" "$folder/one" "$folder/plot.x" 2>/dev/null || fail 'a picture of no kind'
 fi
-# Whatever Interfaces there are: uiwarp is one.
+# Whatever Interfaces there are, uiwarp is one of them.
 measure "$folder/all" --transport all --op write --measure rate
 grep -q '"ia": "uiwarp".*"reference": [0-9]' "$folder/all" || fail "no uiwarp: $(cat "$folder/all")"
 grep -q '"transport": "tcp"' "$folder/all" || fail "no TCP: $(cat "$folder/all")"
 timeout $((60 * factor)) "$it_perf" --loopback --runs 2 --seconds 0.01 --transport tcp >"$folder/table" || fail '--seconds fails'
 grep -q '^  tcp .*[0-9]' "$folder/table" || fail "no table: $(cat "$folder/table")"
 
-# The table has the unit of the JSON; of large numbers, millions of it.
+# The table has the unit of the JSON, or millions of it.
 for measure in lat bw rate; do
     measure "$folder/one" --measure "$measure"
     unit=$(sed -n 's/.*"unit": "\([^"]*\)".*/\1/p' "$folder/one")
@@ -131,7 +131,7 @@ expect() { # expect STATUS ARGUMENTS...
     [ "$status" = "$1" ] || fail "exit status $status, not $1: ${*:2}: $(cat "$folder/output" "$folder/errors")"
 }
 
-# Latencies many times as long.
+# Makes latencies many times as long.
 sed 's/"value": \([0-9]*\)/"value": 9\1/' "$folder/waits" >"$folder/other"
 expect 0 compare "$folder/waits" "$folder/waits"
 grep -q '^10 results, 0 of them worse' "$folder/output" || fail "no comparison: $(cat "$folder/output")"

@@ -10,10 +10,10 @@ it_perf=$1
 client=
 trap '[ -z "$client" ] || kill -KILL "$client" 2>/dev/null || true; end_server; rm -rf "$folder"' EXIT
 few=(--runs 1 --iters 20)
-# Longer than any of these tests waits for something.
+# Longer than any of these tests waits.
 endless=(--runs 1 --seconds 3600 --measure bw --size 64k)
 
-# ends STATUS TEXT COMMAND...: with that exit status and one line about it on stderr.
+# ends STATUS TEXT COMMAND...: the command has that exit status and one line with TEXT on stderr.
 ends() {
     local status=0
     timeout $((60 * factor)) "${@:3}" >"$folder/output" 2>"$folder/errors" || status=$?
@@ -99,11 +99,11 @@ ends 1 'Name or service not known\|name resolution' "$it_perf" client nobody.inv
 ends 1 'output is lost' sh -c '"$@" >/dev/full' sh "$it_perf" --loopback "${few[@]}"
 ends 1 'output is lost' sh -c '"$@" >/dev/full' sh "$it_perf" --loopback "${few[@]}" --json
 ends 1 'output is lost' sh -c '"$@" >/dev/full' sh "$it_perf" --help
-# A socket in the place of a closed stdout would get the table.
+# If stdout is closed, a socket with its number would get the table.
 ends 1 'output is lost' sh -c '"$@" >&-' sh "$it_perf" --loopback "${few[@]}"
 ends 0 '' sh -c '"$@" <&- 2>&-' sh "$it_perf" --loopback "${few[@]}"
 
-# A line of progress where there is a terminal, and only there; a message has a line of its own.
+# A line of progress appears only on a terminal. A message has its own line.
 ends 0 '' "$it_perf" --loopback "${few[@]}"
 [ ! -s "$folder/errors" ] || fail "progress without a terminal: $(cat "$folder/errors")"
 if command -v script >/dev/null; then
@@ -116,7 +116,7 @@ if command -v script >/dev/null; then
     grep -q "$(printf '\r\033\\[Kit_perf: it_ia_create')" "$folder/terminal" || fail 'a message behind a line of progress'
 fi
 
-# An interruption costs what was under way, and nothing that has been measured.
+# An interruption loses the current run, but no finished results.
 if command -v python3 >/dev/null; then
     python3 - "$it_perf" <<'END' || fail 'an interrupted run loses its results'
 import json, os, pty, signal, subprocess, sys
@@ -135,7 +135,8 @@ fi
 
 # ---- Peers
 
-# client_runs: in the background, as $client, until the server has its connection.
+# client_runs: starts the client as $client in the background; returns when the server has its
+# connection.
 client_runs() {
     "$it_perf" client 127.0.0.1 --port "$port" "${endless[@]}" >/dev/null 2>"$folder/errors" &
     client=$!
@@ -146,7 +147,7 @@ client_runs() {
     fail 'the client does not connect'
 }
 
-# Whatever it is that listens there.
+# Another program listens there.
 if command -v python3 >/dev/null; then
     start_server python3 -c '
 import socket
@@ -161,7 +162,7 @@ fi
 
 start_server "$it_perf" server --port 0
 ends 1 'cannot listen' "$it_perf" server --port "$port"
-# Its guests do not keep a server from serving the next one.
+# Guests do not keep a server from serving the next client.
 exec 3<>"/dev/tcp/127.0.0.1/$port"
 printf 'GET / HTTP/1.0\r\n' >&3 || fail 'the server does not take what is said to it'
 ends 0 '' "$it_perf" client 127.0.0.1 --port "$port" "${few[@]}"
@@ -171,7 +172,7 @@ kill -KILL "$client"
 wait "$client" 2>/dev/null || true
 client=
 ends 0 '' "$it_perf" client 127.0.0.1 --port "$port" "${few[@]}"
-# Nor does one that dies after it has said what it wants, and before it connects.
+# Nor does a client that dies after it has sent its parameters and before it connects.
 if command -v python3 >/dev/null; then
     for transport in itapi tcp; do
         python3 "$here/cut_client.py" "$port" "$transport" "$it_perf" client 127.0.0.1 --transport "$transport" "${few[@]}" ||

@@ -36,7 +36,7 @@ status=0
 [ "$status" = 2 ] || fail 'an unknown scenario is accepted'
 "$it_scenarios" --help >/dev/null || fail '--help fails'
 
-# The path between two namespaces, where they can be made.
+# The path between two namespaces, if they can be made.
 if [ "$(id -u)" = 0 ] && command -v ip >/dev/null && ip netns add "itapi-test-$$" 2>/dev/null; then
     ip netns del "itapi-test-$$"
     RUNS=1 OFFLOAD=off OPS=write SIZES=64k timeout $((100 * factor)) "$here/path.sh" --json "$(dirname "$it_scenarios")" >"$output" ||

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""This build beside an older one, which takes part twice: what differs between those two is noise."""
+"""Compares this build with an older one that takes part twice: differences between those two are
+noise.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ class Row:
 
 
 def row(cell: Cell) -> Row | None:
-    """None: one of the three has no figure."""
+    """Returns None if one of the three has no figure."""
     medians = []
     for name in (NOW, *TWINS):
         series = cell.series.get(name)
@@ -49,7 +51,7 @@ def row(cell: Cell) -> Row | None:
 
 
 def lines(cells: list[Cell]) -> list[str]:
-    """What a reader wants to know, one line a row."""
+    """Returns one line for each row."""
     rows = [found for found in map(row, cells) if found is not None]
     if not rows:
         return ["nothing to set beside the build before"]

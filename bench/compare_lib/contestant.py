@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a contestant has to say about itself."""
+"""The description of a contestant."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HOST = "127.0.0.1"
 
 @dataclass(frozen=True)
 class Job:
-    """One run that a contestant is asked for."""
+    """One run of a contestant."""
 
     pattern: Pattern
     size: int
@@ -30,7 +30,7 @@ class Job:
 
 
 class Contestant:
-    """One way to move bytes. A subclass fills in everything below."""
+    """One way to move bytes. A subclass defines everything below."""
 
     name = ""
     label = ""
@@ -40,7 +40,7 @@ class Contestant:
     listens: Callable[[int], bool] = staticmethod(tcp_listens)
 
     def missing(self) -> str:
-        """Why it cannot run here; empty if it can."""
+        """Returns why it cannot run here, or an empty text if it can."""
         return "" if shutil.which(self.program) else f"{self.program} is not installed"
 
     def version(self) -> str:
@@ -50,20 +50,21 @@ class Contestant:
         raise NotImplementedError
 
     def commands(self, job: Job) -> tuple[Command, Command]:
-        """Server and client."""
+        """Returns the commands of server and client."""
         raise NotImplementedError
 
     def value(self, job: Job, output: str) -> float:
-        """In the pattern's unit, from what the client printed. Raises Failure."""
+        """Returns the value in the pattern's unit from the client's output. Raises Failure."""
         raise NotImplementedError
 
     def messages(self, job: Job) -> int:
-        """All that are sent in the direction of the data, warm-up too."""
+        """Returns the number of messages sent in the direction of the data, including the warm-up.
+        """
         return job.iters + job.warm_up
 
 
 def first_line(command: Command, pattern: str) -> str:
-    """What a program says of itself, as far as the pattern's group matches; "unknown" otherwise."""
+    """Returns the part of a program's output that the pattern's group matches, or "unknown"."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
     except (OSError, subprocess.TimeoutExpired):
@@ -73,18 +74,18 @@ def first_line(command: Command, pattern: str) -> str:
 
 
 def package_version(package: str) -> str:
-    """Of Debian's package; empty elsewhere."""
+    """Returns the version of a Debian package, or an empty text on other systems."""
     version = first_line(["dpkg-query", "-W", "-f=${Version}", package], r"^(\d\S*)")
     return "" if version == "unknown" else version
 
 
 def flat(text: str) -> str:
-    """The end of what a program printed, in one line."""
+    """Returns the end of a program's output in one line."""
     return " ".join(text.split())[-200:] or "no output"
 
 
 def positive(text: str, output: str) -> float:
-    """A number that can be a measurement."""
+    """Converts text to a number that can be a measurement."""
     try:
         value = float(text)
     except ValueError:

@@ -19,7 +19,7 @@ DEVICE = "siw_same"
 
 
 def step(command: Command, seconds: float) -> str:
-    """Why it failed; empty if it did not."""
+    """Returns why it failed, or an empty text."""
     # A processor for each side, unless the user says otherwise.
     environment = {"ITAPI_VM_CPUS": "2", **os.environ}
     try:
@@ -43,7 +43,9 @@ def step(command: Command, seconds: float) -> str:
 
 
 def compare(root: str, build: str, runs: int, seconds: float) -> dict[str, Any]:
-    """The guest's results.json, or an "error". A comparison of which a part failed has results, too."""
+    """Returns the guest's results.json, or an "error". A comparison with failed parts has results,
+    too.
+    """
     vm = os.path.join(root, "tests", "vm", "vm")
     inside = [os.path.join(root, "bench", "compare"), "--device", DEVICE, "--build", os.path.abspath(build)]
     inside += ["--sizes", "64,64k", "--patterns", PATTERNS, "--runs", str(runs), "--seconds", str(seconds)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""it_perf: the library, and plain TCP in the same program."""
+"""it_perf: measures the library, and plain TCP in the same program."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def help_text(it_perf: str) -> str:
 
 
 class ItPerf(Contestant):
-    """What runs of it_perf have in common."""
+    """The parts that all runs of it_perf have in common."""
 
     options: tuple[str, ...] = ()
 
@@ -74,7 +74,7 @@ class Itapi(ItPerf):
 
 
 class ItapiBefore(Itapi):
-    """Of another build, to see what has changed since."""
+    """it_perf of another build, to show what has changed since."""
 
     def __init__(self, it_perf: str, name: str) -> None:
         super().__init__(it_perf)
@@ -83,7 +83,7 @@ class ItapiBefore(Itapi):
 
 
 class ItapiTypical(Itapi):
-    """As perftest has it: the median of the single round trips."""
+    """Reports the median of the single round trips, as perftest does."""
 
     name = "itapi_typical"
     label = "itapi, typical"
@@ -116,7 +116,7 @@ class ItapiCoalesce(Itapi):
 
 
 class ItapiNoSpin(Itapi):
-    """it_evd_wait may look for a moment before it sleeps; this is without."""
+    """Switches off the short polling of it_evd_wait before it sleeps."""
 
     name = "itapi_nospin"
     label = "itapi, no spinning"
@@ -144,7 +144,9 @@ class PlainTcp(ItPerf):
 
 
 def congestion_of_ours() -> str:
-    """What our streams run on here: the system's, but within the host none that paces."""
+    """Returns the congestion control of our streams: that of the system, but within the host no
+    pacing one.
+    """
     try:
         with open("/proc/sys/net/ipv4/tcp_congestion_control", encoding="ascii") as stream:
             name = stream.read().strip()
@@ -154,7 +156,7 @@ def congestion_of_ours() -> str:
 
 
 class PlainTcpSame(PlainTcp):
-    """Beside ours with nothing but the library between them."""
+    """Differs from our run in the library only."""
 
     name = "tcp_same"
 
@@ -167,7 +169,7 @@ class PlainTcpSame(PlainTcp):
 
 
 class PlainTcpSums(PlainTcpSame):
-    """What sums cost, whoever makes them."""
+    """Shows the cost of checksums, independent of the program that computes them."""
 
     name = "tcp_sums"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the library has to reach beside its peers, looked at in results."""
+"""The limits that the library must keep beside its peers, checked in results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from .patterns import KIB, MIB, size_name
 
 @dataclass(frozen=True)
 class Limit:
-    """One ratio: what of ours, beside whom, in which pattern and at which sizes."""
+    """One ratio: which contestant of this library, beside which other one, in which pattern and at
+    which sizes.
+    """
 
     measure: str
     pattern: str
@@ -25,7 +27,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A limit at one size. No ratios: one of the two has no result."""
+    """A limit at one size. Without ratios one of the two has no result."""
 
     measure: str
     ours: str
@@ -45,7 +47,7 @@ class Verdict:
         return "ok" if self.holds(self.ratio) else "over"
 
     def shown(self, ratio: float | None) -> str:
-        """Two digits, but three where rounding would hide on which side of the limit it is."""
+        """Returns two digits, or three if rounding would hide on which side of the limit it is."""
         if ratio is None:
             return ""
         text = f"{ratio:.2f}"
@@ -53,7 +55,9 @@ class Verdict:
 
 
 def limits() -> list[Limit]:
-    """Faster is a ratio of at most 1. Nobody else has a CRC: ours is looked at with and without."""
+    """Faster is a ratio of at most 1. No other contestant has a CRC, so the library is judged with
+    and without.
+    """
     small: tuple[int, ...] = ()
     polling, waiting = "Send ping-pong, polling", "Send ping-pong, waiting"
     found: list[Limit] = []
@@ -64,7 +68,7 @@ def limits() -> list[Limit]:
             found.append(Limit(polling, "send_lat", small, ours, peer, "<=", 1.0))
             found.append(Limit(polling, "send_lat", (64 * KIB, MIB), ours, peer, "<=", 1.0))
         found.append(Limit("RDMA Write ping-pong", "write_lat", (64,), ours, "tcp", "<=", 1.15))
-    # With CRC on, beside the same congestion control.
+    # With CRC, beside TCP with the same congestion control.
     found.append(Limit(polling, "send_lat", (MIB,), "itapi", "tcp_same", "<=", 1.18))
     for ours in ("itapi", "itapi_nospin"):
         found.append(Limit(waiting, "send_lat_wait", (64, 4 * KIB, 64 * KIB), ours, "tcp", "<=", 1.15))
@@ -101,7 +105,7 @@ def rate_limits() -> list[Limit]:
 
 
 def layer_limits() -> list[Limit]:
-    """libibverbs on the library, beside the library."""
+    """libibverbs on the library, beside the library itself."""
     found: list[Limit] = []
     for name in ("send", "write", "read"):
         found.append(Limit(f"verbs, latency, {name}", f"{name}_lat", (64, 4 * KIB, 64 * KIB), "ofa", "itapi_typical", "<=", 1.05))
@@ -112,7 +116,7 @@ def layer_limits() -> list[Limit]:
 
 
 def ratios(cell: Cell, limit: Limit) -> tuple[float | None, float | None]:
-    """Of medians, and of the best."""
+    """Returns the ratios of the medians and of the best values."""
     ours, theirs = cell.series.get(limit.ours), cell.series.get(limit.theirs)
     if ours is None or theirs is None:
         return None, None
@@ -135,7 +139,7 @@ def divided(one: float, other: float) -> float | None:
 
 
 def judge(cells: list[Cell], names: dict[str, str]) -> list[Verdict]:
-    """Verdicts on what is among the cells; names are those of the contestants that ran."""
+    """Returns verdicts on the cells. names has the contestants that ran."""
     verdicts: list[Verdict] = []
     for limit in limits():
         if limit.ours not in names or limit.theirs not in names:

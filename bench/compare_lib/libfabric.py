@@ -66,7 +66,7 @@ class FiStream(Contestant):
         pattern = job.pattern
         words = [str(job.port), pattern.op, "lat" if pattern.measure == "lat" else "bw"]
         words += [str(job.size), str(job.iters), str(job.warm_up), str(pattern.depth)]
-        # Else libfabric also starts its providers for devices.
+        # Otherwise libfabric also starts its providers for devices.
         base = ["env", "FI_PROVIDER=tcp", self.program]
         return [*base, "server", *words], [*base, "client", HOST, *words]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a reader has to know of the machine."""
+"""Facts about the machine that a reader needs."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def memory_bytes() -> int:
 
 
 def built_with(folder: str) -> str:
-    """Compiler and kind of build, as CMake's cache of the build folder says."""
+    """Returns compiler and kind of build from CMake's cache in the build folder."""
     cache = read(os.path.join(folder, "CMakeCache.txt"))
     kind = re.search(r"^CMAKE_BUILD_TYPE:\w+=(.*)$", cache, re.MULTILINE)
     compiler = ""
@@ -72,7 +72,9 @@ def describe(build_folder: str) -> dict[str, object]:
 
 
 class Load:
-    """How much of the processors others used: what the kernel counts, without what we ran."""
+    """The processor time that other programs have used: the kernel's count without that of the
+    runs.
+    """
 
     def __init__(self) -> None:
         self.started = time.monotonic()
@@ -85,7 +87,9 @@ class Load:
         return user + nice + system + interrupt + soft, steal
 
     def others(self) -> dict[str, float]:
-        """Shares of all processors' time since the start: used by other programs, and stolen by the host."""
+        """Returns shares of all processors' time since the start: used by others, and stolen by
+        the host.
+        """
         busy, stolen = self.ticks()
         hertz = os.sysconf("SC_CLK_TCK")
         times = os.times()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The command: options, the runs, and where results go."""
+"""The command: options, the runs, and the places of results."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def contestants(options: argparse.Namespace) -> list[Contestant]:
 
 
 def choose(options: argparse.Namespace, results: outcome.Results) -> list[Contestant]:
-    """Those that are wanted and can run; the others are named in the results."""
+    """Returns the wanted contestants that can run. The results name the others."""
     everybody = contestants(options)
     wanted = options.only.split(",") if options.only else [one.name for one in everybody]
     unknown = set(wanted) - {one.name for one in everybody}
@@ -146,7 +146,7 @@ def pins_for(options: argparse.Namespace) -> list[Pin]:
 
 
 def settle(options: argparse.Namespace) -> None:
-    """Defaults that depend on other options."""
+    """Sets defaults that depend on other options."""
     options.out = options.out or os.path.join(options.build, "compare")
     quick = options.quick
     options.runs = options.runs or (3 if quick else 6)
@@ -171,14 +171,14 @@ def measure(options: argparse.Namespace, chosen: list[Contestant], results: outc
 
 
 def check_folder(folder: str) -> None:
-    """Whether files can be made there: now, and not after minutes of measuring."""
+    """Checks that files can be made there now, not after minutes of measuring."""
     os.makedirs(folder, exist_ok=True)
     with tempfile.TemporaryFile(dir=folder):
         pass
 
 
 def draw(folder: str) -> list[str]:
-    """Has bench/plot draw the results in a folder: the names of the charts."""
+    """Runs bench/plot on the results in a folder. Returns the names of the charts."""
     done = subprocess.run([os.path.join(ROOT, "bench", "plot"), os.path.join(folder, "results.json"), folder],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
@@ -223,7 +223,7 @@ def main(arguments: list[str]) -> int:
 
 
 def run(options: argparse.Namespace, arguments: list[str]) -> int:
-    # What runs at that moment is ended, too.
+    # Running programs are ended, too.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.default_int_handler)
     started = time.monotonic()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Runs a pattern at a size with all contestants in turn, and keeps what came of it."""
+"""Runs a pattern at a size with all contestants in turn, and keeps the results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TRIAL_MESSAGES = {"lat": 100, "bw": 2000, "rate": 4000}
 MOST_MESSAGES = 50_000_000
 TRIALS = 3
 
-# Streams come in two speeds, whatever runs where: more of them, and shorter.
+# Streams run at one of two speeds, whoever measures, so there are more and shorter runs.
 STREAM_RUNS = 2
 GIGABYTE = 1e9
 
@@ -55,7 +55,9 @@ class Series:
         return statistics.median(self.values) if self.samples else None
 
     def cpu_per_gigabyte(self) -> list[float]:
-        """Seconds of both processes for 10^9 bytes, without what starting them takes."""
+        """Returns the CPU seconds of both processes for 10^9 bytes, without those of starting
+        them.
+        """
         return [
             max(0.0, sample.cpu_seconds - self.start_cpu_seconds)
             * GIGABYTE
@@ -75,7 +77,7 @@ class Cell:
 
 
 class Runner:
-    """How long, how often and where."""
+    """How long, how often and where to run."""
 
     def __init__(self, runs: int, seconds: float, limit: float, pins: list[Pin], say: Callable[[str], None]) -> None:
         self.runs = runs
@@ -87,7 +89,7 @@ class Runner:
     def once(
         self, contestant: Contestant, pattern: Pattern, size: int, iters: int, pin: Pin
     ) -> tuple[Job, Outcome, float]:
-        """One run. Another program may have taken the port meanwhile, so there is a second attempt."""
+        """Does one run. Another program may have taken the port, so there is a second attempt."""
         for attempt in (1, 2):
             job = Job(pattern, size, iters, free_port())
             server, client = contestant.commands(job)
@@ -105,7 +107,7 @@ class Runner:
         return max(10, min(MOST_MESSAGES, int(wanted)))
 
     def prepare(self, contestant: Contestant, pattern: Pattern, size: int) -> Series:
-        """Finds out how many messages fill the time of a run, and what a start costs."""
+        """Finds how many messages fill the time of a run, and the cost of a start."""
         series = Series(contestant.name)
         iters = max(10, min(TRIAL_MESSAGES[pattern.measure], TRIAL_BYTES // size))
         try:
@@ -113,7 +115,7 @@ class Runner:
             series.start_cpu_seconds = outcome.cpu_seconds
             series.start_payload = contestant.messages(job) * size
             wanted = self.messages_for(pattern, size, value)
-            # The first messages of a connection are slow ones, so a short trial may mislead.
+            # The first messages of a connection are slow, so a short trial may mislead.
             for _ in range(TRIALS):
                 if wanted <= 4 * iters:
                     break
@@ -138,7 +140,9 @@ class Runner:
         series.samples.append(Sample(value, pin, outcome.cpu_seconds, payload))
 
     def run(self, cell: Cell, contestants: list[Contestant]) -> None:
-        """All contestants that can, one after the other, another one first in each round."""
+        """Runs all contestants that can run one after the other. In each round another one is
+        first.
+        """
         chosen = [one for one in contestants if one.can(cell.pattern, cell.size)]
         for contestant in chosen:
             cell.series[contestant.name] = self.prepare(contestant, cell.pattern, cell.size)
@@ -147,7 +151,7 @@ class Runner:
             pin = self.pins[number % len(self.pins)]
             first = number % len(chosen) if chosen else 0
             for contestant in chosen[first:] + chosen[:first]:
-                # Twice in vain is enough; who did not come up at all has failed once.
+                # Two failures are enough. One that never started has failed once.
                 failures = len(cell.series[contestant.name].failures)
                 if cell.series[contestant.name].iters > 0 and failures < 2:
                     self.sample(contestant, cell, pin)

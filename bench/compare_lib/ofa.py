@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""perftest under it_run: what the layer of libibverbs and librdmacm costs beside it_perf."""
+"""perftest under it_run: the cost of the layer of libibverbs and librdmacm beside it_perf."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from .perftest import Perftest
 
 
 class OfaPerftest(Perftest):
-    """A completion says what it_perf's says: the buffer may be used again. CRC on, and nothing inline."""
+    """perftest with CRC and without inline data. A completion means the same as in it_perf: the
+    buffer may be used again.
+    """
 
     name = "ofa"
     label = "perftest under it_run"
@@ -47,7 +49,9 @@ class OfaPerftest(Perftest):
         return base, [*base, *([] if kind == "lat" else ["--output=message_rate"]), HOST]
 
     def value(self, job: Job, output: str) -> float:
-        """Of a ping-pong t_typical, behind size, number, t_min and t_max: the longest round trips do not count."""
+        """Returns t_typical of a ping-pong, which follows size, number, t_min and t_max. The longest
+        round trips do not count.
+        """
         if job.pattern.measure != "lat":
             return super().value(job, output)
         row = re.search(r"^ *\d+ +\d+ +[\d.]+ +[\d.]+ +([\d.]+)", output, re.MULTILINE)
@@ -57,7 +61,7 @@ class OfaPerftest(Perftest):
 
 
 class OfaAcknowledged(OfaPerftest):
-    """What acknowledgement costs."""
+    """Shows the cost of acknowledgement."""
 
     name = "ofa_acks"
     label = "perftest under it_run, acknowledged"

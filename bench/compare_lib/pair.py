@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Runs a server and a client, each on one CPU, bounded in time, and counts the CPU seconds of both."""
+"""Runs a server and a client, each on one CPU, with a time limit, and counts the CPU seconds of
+both.
+"""
 
 from __future__ import annotations
 
@@ -20,16 +22,16 @@ Command = list[str]
 
 
 class Failure(Exception):
-    """A run that did not work, in one line."""
+    """A run that failed, described in one line."""
 
 
 class Overtime(Failure):
-    """A run that was not done in time."""
+    """A run that exceeded its time."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one run of both programs."""
+    """The result of one run of both programs."""
 
     output: str  # of the client, stdout and stderr
     cpu_seconds: float  # user and system, of both
@@ -37,7 +39,7 @@ class Outcome:
 
 
 def chosen_ports() -> range:
-    """Those that the kernel gives to sockets that ask for none."""
+    """Returns the ports that the kernel assigns to sockets that ask for none."""
     try:
         with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as words:
             first, last = (int(word) for word in words.read().split())
@@ -56,7 +58,7 @@ def is_free(port: int) -> bool:
 
 
 def free_port() -> int:
-    """A TCP port that nobody uses. The kernel gives it to no other program before the server has it."""
+    """Returns a TCP port that nobody uses and that the kernel assigns to no other program."""
     others = sorted(set(range(10000, 65536)) - set(chosen_ports()))
     for port in random.sample(others, min(100, len(others))):
         if is_free(port):
@@ -65,7 +67,9 @@ def free_port() -> int:
 
 
 def tcp_listens(port: int) -> bool:
-    """Whether some socket listens on a port. Connecting to see would use up a server of one client."""
+    """Returns whether a socket listens on a port. A test connection would use up a server for one
+    client.
+    """
     suffix = f":{port:04X}"
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
         try:
@@ -84,7 +88,7 @@ PR_SET_PDEATHSIG = 1
 
 
 def die_with_parent() -> None:
-    """Who is killed cannot end what it has started."""
+    """Ends the child with its parent: a killed process cannot end what it has started."""
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
@@ -93,7 +97,7 @@ def pinned(command: Command, cpu: int) -> Command:
 
 
 class Process:
-    """One program, its output in a file, its CPU time by wait4."""
+    """One program with its output in a file. wait4 gives its CPU time."""
 
     def __init__(self, command: Command, folder: str, name: str) -> None:
         self.name = name
@@ -102,7 +106,7 @@ class Process:
         self.status: int | None = None
         output: IO[bytes]
         with open(self.path, "wb") as output:
-            # A session of its own: what the program starts ends with it.
+            # The program has its own session, so that whatever it starts ends with it.
             self.popen = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
@@ -115,7 +119,9 @@ class Process:
         self.descriptor = os.pidfd_open(self.pid)
 
     def wait(self, seconds: float) -> bool:
-        """Whether it ended in time. Sleeps meanwhile: the CPUs belong to what is measured."""
+        """Returns whether it ended in time. Sleeps until then, since the CPUs belong to the
+        measurement.
+        """
         if self.status is not None:
             return True
         poll = select.poll()
@@ -143,7 +149,7 @@ class Process:
 
 
 def last_words(process: Process) -> str:
-    """The last lines that a program printed, as one."""
+    """Returns the last lines of a program's output as one line."""
     lines = [line.strip() for line in process.output().splitlines() if line.strip()]
     return " / ".join(lines[-2:])[-300:] or "no output"
 
@@ -165,7 +171,9 @@ def run_pair(
     seconds: float,
     listens: Callable[[int], bool] = tcp_listens,
 ) -> Outcome:
-    """One run: client on the CPU pin[0], server on pin[1]. Raises Failure, also after so many seconds."""
+    """Does one run: client on the CPU pin[0], server on pin[1]. Raises Failure, also after so many
+    seconds.
+    """
     processes: list[Process] = []
     with tempfile.TemporaryDirectory(prefix="compare-") as folder:
         try:

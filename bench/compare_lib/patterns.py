@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What is measured: patterns of traffic, each at several sizes."""
+"""The patterns of traffic that are measured, each at several sizes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ UNITS = {"lat": "us", "bw": "B/s", "rate": "msg/s"}
 
 @dataclass(frozen=True)
 class Pattern:
-    """One pattern of traffic. Latencies are half a round trip, of reads a whole one."""
+    """One pattern of traffic. Latencies are half a round trip, those of Reads a whole one."""
 
     name: str
     title: str
@@ -39,13 +39,13 @@ class Pattern:
         return min(values) if self.lower_is_better else max(values)
 
     def seconds_per_message(self, value: float, size: int) -> float:
-        """From a value in the pattern's unit."""
+        """Converts a value in the pattern's unit."""
         if self.measure == "lat":
             return value * 1e-6 * (1 if self.op == "read" else 2)
         return (size if self.measure == "bw" else 1) / value
 
     def value(self, messages_per_second: float, size: int) -> float:
-        """Of a stream, in the pattern's unit."""
+        """Converts the rate of a stream to the pattern's unit."""
         return messages_per_second * (size if self.measure == "bw" else 1)
 
 
@@ -65,7 +65,7 @@ BY_NAME = {pattern.name: pattern for pattern in PATTERNS}
 
 
 def parse_size(text: str) -> int:
-    """Bytes, with k or m behind: KiB, MiB. Raises ValueError."""
+    """Converts bytes, with k or m behind them for KiB or MiB. Raises ValueError."""
     unit = {"k": KIB, "m": MIB}.get(text[-1:].lower(), 1)
     digits = text[:-1] if unit > 1 else text
     if not digits.isdecimal() or not 1 <= int(digits) * unit <= 16 * MIB:

@@ -23,7 +23,7 @@ def asked(command: Command) -> str:
 
 @functools.lru_cache(maxsize=None)
 def device_address(device: str) -> str:
-    """The IPv4 address of the interface that a device is on; empty if there is none."""
+    """Returns the IPv4 address of the device's interface, or an empty text."""
     interface = re.search(r"netdev (\S+)", asked(["rdma", "link", "show", f"{device}/1"]))
     if not interface:
         return ""
@@ -32,7 +32,7 @@ def device_address(device: str) -> str:
 
 
 def device_listens(port: int) -> bool:
-    """Listeners of rdma_cm are not among the sockets of /proc."""
+    """Checks for a listener of rdma_cm, which is not among the sockets of /proc."""
     return bool(re.search(rf"LISTEN.*:{port}\b", asked(["rdma", "resource", "show", "cm_id"])))
 
 

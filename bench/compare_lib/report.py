@@ -38,7 +38,7 @@ def html_table(rows: list[list[str]]) -> str:
 
 
 def figures(folder: str, names: list[str]) -> str:
-    """The pictures, inside of the page."""
+    """Returns the pictures as parts of the page."""
     parts = []
     for name in names:
         with open(os.path.join(folder, f"{name}.svg"), "rb") as stream:
@@ -61,7 +61,7 @@ def failures(results: Results) -> str:
 
 
 def commands(results: Results) -> str:
-    """The last run of each, at one size of each pattern."""
+    """Returns the last commands of each contestant, at one size of each pattern."""
     lines = [f"{escape(results.command)}\n"]
     for pattern in results.patterns():
         cells = results.of(pattern)
@@ -72,7 +72,7 @@ def commands(results: Results) -> str:
 
 
 def guest_part(guest: dict[str, Any] | None) -> str:
-    """The tables of a comparison in a virtual machine, made of its JSON."""
+    """Returns the tables of a comparison in a virtual machine, made from its JSON."""
     if guest is None:
         return ""
     if "error" in guest:
@@ -123,6 +123,6 @@ took {results.seconds:.0f} s. Loopback. Points are medians, bands reach from the
 
 
 def write_report(results: Results, folder: str, pictures: list[str]) -> None:
-    """pictures: the names of the charts that lie in the folder."""
+    """Writes the report. pictures are the names of the charts in the folder."""
     with open(os.path.join(folder, "report.html"), "w", encoding="utf-8") as stream:
         stream.write(page(results, figures(folder, pictures)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Everything that a comparison found, as JSON, as text and as Markdown."""
+"""All results of a comparison as JSON, as text and as Markdown."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ runs](performance.svg)
 
 @dataclass
 class Peer:
-    """A contestant, as the report names it."""
+    """A contestant as the report names it."""
 
     name: str
     label: str
@@ -135,7 +135,7 @@ def as_json(results: Results) -> dict[str, Any]:
 
 
 def readable(pattern: Pattern, value: float | None) -> str:
-    """In the unit of heading."""
+    """Returns the value in the unit of heading."""
     if value is None:
         return ""
     if pattern.measure == "bw":
@@ -151,7 +151,7 @@ def heading(pattern: Pattern) -> str:
 
 
 def entry(cell: Cell, name: str) -> str:
-    """Median (min to max), or what went wrong."""
+    """Returns the median (min to max), or the failure."""
     series = cell.series.get(name)
     if series is None:
         return ""
@@ -169,7 +169,9 @@ def pattern_peers(results: Results, pattern: Pattern) -> list[str]:
 
 
 def table(results: Results, pattern: Pattern) -> list[list[str]]:
-    """Rows of a pattern's table, the head first: a row for each contestant, a column for each size."""
+    """Returns the rows of a pattern's table, the head first: a row for each contestant, a column
+    for each size.
+    """
     cells = results.of(pattern)
     rows = [[heading(pattern)] + [size_name(cell.size) for cell in cells]]
     for name in pattern_peers(results, pattern):
@@ -178,7 +180,7 @@ def table(results: Results, pattern: Pattern) -> list[list[str]]:
 
 
 def cpu_table(results: Results, pattern: Pattern) -> list[list[str]]:
-    """The same for CPU seconds per GB: streams only."""
+    """Returns the same table for CPU seconds per GB, for streams only."""
     cells = results.of(pattern)
     rows = [[f"{pattern.title}, CPU seconds per GB"] + [size_name(cell.size) for cell in cells]]
     for peer in results.peers:
@@ -200,7 +202,7 @@ def verdict_table(results: Results) -> list[list[str]]:
 
 
 def guest_lines(results: Results) -> list[str]:
-    """What failed in a virtual machine, or why there is none."""
+    """Returns what failed in a virtual machine, or why there is none."""
     guest = results.guest or {"cells": []}
     if "error" in guest:
         return [f"virtual machine: failed: {guest['error']}"]
@@ -213,7 +215,7 @@ def guest_lines(results: Results) -> list[str]:
 
 
 def warnings(results: Results) -> list[str]:
-    """Why figures may mean little."""
+    """Returns reasons why the figures may mean little."""
     others = results.load.get("other_programs", 0.0) + results.load.get("stolen", 0.0)
     return [f"{others:.0%} of the processors went to others: these figures mean little"] if others > 0.05 else []
 
@@ -246,7 +248,7 @@ def markdown(rows: list[list[str]]) -> str:
 
 
 def machine_lines(results: Results) -> list[str]:
-    """The machine and the programs, a line each."""
+    """Returns the machine and the programs, one line each."""
     facts = results.machine
     virtual = "virtual machine, " if facts.get("virtual") else ""
     lines = [
@@ -261,7 +263,7 @@ def machine_lines(results: Results) -> list[str]:
 
 
 def document(results: Results) -> str:
-    """The page docs/performance-run.md."""
+    """Returns the page docs/performance-run.md."""
     head = (
         f"{PAGE_HEAD}\n`{results.command}`, {results.started}, {results.runs} runs of each (twice as many of "
         f"streams), medians (lowest to highest).\n\n{PAGE_PICTURE}\n"
@@ -274,7 +276,7 @@ def document(results: Results) -> str:
 
 
 def guest_tables(guest: dict[str, Any]) -> list[list[list[str]]]:
-    """Tables of another comparison, from its JSON."""
+    """Returns the tables of another comparison, from its JSON."""
     found = []
     labels = {peer["name"]: peer["label"] for peer in guest["contestants"]}
     for name in dict.fromkeys(cell["pattern"] for cell in guest["cells"]):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * exs_perf: Extended Sockets against themselves and plain TCP, a row at a time, two processes on
- * this machine. bench/exs/rows runs all of them beside it_perf and judges.
+ * exs_perf: measures Extended Sockets and plain TCP, one row at a time, with two processes on this
+ * machine. bench/exs/rows runs all rows beside it_perf and judges them.
  */
 #include "exs_perf.h"
 
@@ -84,7 +84,7 @@ static double value_of(const struct row *row, const struct figures *figures)
            figures->seconds;
 }
 
-/* The server is the child. Each process opens the library for itself. */
+/* Runs the server in the child process. Each process opens the library for itself. */
 static int run(const struct row *row, const struct perf *perf)
 {
     struct figures *figures =

@@ -12,20 +12,20 @@
 struct perf {
     size_t size;    /* octets of a message, or of the file */
     double seconds; /* of a run */
-    int depth;      /* calls under way */
-    bool sleeps;    /* waits do not poll all the time */
-    bool same;      /* all calls under way use the same memory, as those of it_perf do */
+    int depth;      /* open calls */
+    bool sleeps;    /* waits do not poll continuously */
+    bool same;      /* all open calls use the same memory, like those of it_perf */
     int ring;       /* octets of the receiver's hidden buffer; 0: as by default */
     int late_us;    /* pause of the receiver before each receive */
     int number;     /* of connections */
 };
 
-/* What the server has counted. */
+/* The counts of the server. */
 struct figures {
     uint64_t messages;
     uint64_t octets;
     double seconds; /* from the first to the last */
-    double share;   /* the least share of a connection, of a fair one */
+    double share;   /* smallest share of a connection, relative to a fair one */
 };
 
 struct row {
@@ -40,9 +40,9 @@ extern const struct row tcp_rows[];
 
 void need(bool ok, const char *what);
 double now(void);
-/* Does something else for perf->late_us, as a program that has work to do. */
+/* Pauses for perf->late_us, like a program that has other work to do. */
 void be_late(const struct perf *perf);
-/* The client's process learns the port by this. */
+/* Tells the client's process the port. */
 void tell_port(int port_to, int port);
 
 #endif

@@ -87,7 +87,7 @@ static int connect_one(const struct perf *perf, int type, int port)
     return fd;
 }
 
-/* Events are successes; their number. */
+/* Takes up to `room` events, all of which must be successes. Returns their number. */
 static int take(exs_event_t *events, int room)
 {
     int count = exs_qdequeue(queue, events, room, NULL);
@@ -176,7 +176,7 @@ static void count_octets(struct figures *figures, size_t octets, double *first)
     figures->seconds = now() - *first;
 }
 
-/* Receives are ahead: `depth` of them under way. */
+/* Receives with `depth` receives always open. */
 static void ahead(const struct perf *perf, int fd, size_t room, int flags, struct figures *figures)
 {
     exs_event_t events[64];
@@ -206,7 +206,7 @@ static void ahead(const struct perf *perf, int fd, size_t room, int flags, struc
     need(exs_close(fd, EXS_BLOCK | EXS_DONTLINGER, NO_QUEUE, NULL) == 0, "exs_close");
 }
 
-/* `depth` sends under way; then the end of the stream. */
+/* Keeps `depth` sends open for the time of the run, then ends the stream. */
 static void send_for(const struct perf *perf, int fd)
 {
     exs_event_t events[64];
@@ -224,7 +224,7 @@ static void send_for(const struct perf *perf, int fd)
     while (open > 0)
         open -= take(events, 64);
     need(exs_shutdown(fd, SHUT_WR, EXS_BLOCK, NO_QUEUE, NULL) == 0, "exs_shutdown");
-    /* The peer closes when it has all. */
+    /* The peer closes after it has received everything. */
     (void)exs_read(fd, memory, 1);
     need(exs_close(fd, EXS_BLOCK | EXS_DONTLINGER, NO_QUEUE, NULL) == 0, "exs_close");
 }
@@ -242,7 +242,7 @@ static void stream_client(const struct perf *perf, int port, struct figures *fig
     send_for(perf, connect_one(perf, SOCK_STREAM, port));
 }
 
-/* A receive starts when there is something to receive, or even later. */
+/* Starts each receive when data has arrived, or later. */
 static void late_server(const struct perf *perf, int port_to, struct figures *figures)
 {
     double first = 0;
@@ -278,7 +278,7 @@ static void packet_client(const struct perf *perf, int port, struct figures *fig
     send_for(perf, connect_one(perf, SOCK_SEQPACKET, port));
 }
 
-/* Small sends of a stream arrive in larger receives: octets count. */
+/* Counts octets, because small sends of a stream arrive in larger receives. */
 static void rate_server(const struct perf *perf, int port_to, struct figures *figures)
 {
     const size_t room = 65536;
@@ -330,7 +330,7 @@ static void raise_limit(void)
     }
 }
 
-/* One queue; counts what each has brought, from the moment on at which all are there. */
+/* Uses one queue. Counts the octets of each connection, starting when all are connected. */
 static void many_server(const struct perf *perf, int port_to, struct figures *figures)
 {
     uint64_t *octets = calloc((size_t)perf->number, sizeof(*octets));
@@ -371,7 +371,7 @@ static void many_server(const struct perf *perf, int port_to, struct figures *fi
     _exit(0);
 }
 
-/* Each has one send under way, until the server has gone. */
+/* Keeps one send open on each connection until the server has gone. */
 static void many_client(const struct perf *perf, int port, struct figures *figures)
 {
     int *fds = calloc((size_t)perf->number, sizeof(*fds));

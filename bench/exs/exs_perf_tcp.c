@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The same over plain TCP, with Reno on both sides, as our own streams within a host have it. Two
- * rows copy once more, as Extended Sockets have to: tcp-copy the receiver, from a ring, tcp-pread
- * the sender, out of the file. They tell how much of a difference is the copy.
+ * The same patterns over plain TCP with Reno on both sides, as the library's streams within a host
+ * have it. Two rows make one more copy, as Extended Sockets must: in tcp-copy the receiver copies
+ * from a ring, in tcp-pread the sender reads the file. They show how much of a difference comes
+ * from the copy.
  */
 #include "exs_perf.h"
 
@@ -16,9 +17,9 @@
 #include <unistd.h>
 
 #define ROOM  ((size_t)1 << 20)
-#define RING  ROOM                /* of a socket, unless told otherwise */
-#define PIECE ((size_t)128 << 10) /* that is received before it is copied */
-#define CHUNK ((size_t)256 << 10) /* of a file */
+#define RING  ROOM                /* the default ring of a socket */
+#define PIECE ((size_t)128 << 10) /* received before it is copied */
+#define CHUNK ((size_t)256 << 10) /* piece of a file */
 
 static int open_socket(void)
 {
@@ -47,7 +48,7 @@ static int accept_one(int port_to)
     return fd;
 }
 
-/* With a ring: receives a piece into it, which is then copied. */
+/* With a ring: receives a piece into it and then copies the piece. */
 static ssize_t receive(int fd, char *buffer, size_t room, char *ring, size_t *at)
 {
     ssize_t got;
@@ -127,7 +128,7 @@ static void stream_client(const struct perf *perf, int port, struct figures *fig
 
     (void)figures;
     need(buffer != NULL, "malloc");
-    memset(buffer, 1, perf->size); /* untouched memory is one page of zeros */
+    memset(buffer, 1, perf->size); /* untouched memory would be one page of zeros */
     while (now() < until)
         for (int i = 0; i < (perf->size < 4096 ? 64 : 1); i++)
             send_all(fd, buffer, perf->size);
@@ -145,7 +146,7 @@ static int new_file(size_t size)
     return file;
 }
 
-/* write(2) from a mapped file. */
+/* Sends a mapped file with write(2). */
 static void file_client(const struct perf *perf, int port, struct figures *figures)
 {
     int file = new_file(perf->size);
@@ -159,7 +160,7 @@ static void file_client(const struct perf *perf, int port, struct figures *figur
     (void)close(fd);
 }
 
-/* write(2) of what has been read: a file that is cut meanwhile does no harm. */
+/* Sends what it has read with write(2): a file that is truncated at the same time does no harm. */
 static void pread_client(const struct perf *perf, int port, struct figures *figures)
 {
     int file = new_file(perf->size);

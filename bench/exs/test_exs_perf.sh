@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# test_exs_perf.sh EXS_PERF: each row once, a short one; how fast it is, is not looked at.
+# test_exs_perf.sh EXS_PERF: runs each row once for a short time. The speed is not checked.
 set -euo pipefail
 factor=${ITAPI_TIME_FACTOR:-1} # of all time limits
 

@@ -34,7 +34,7 @@ static bool look_up(struct fi_link *link, const char *host, const char *port, ui
     hints->addr_format = FI_SOCKADDR_IN;
     hints->domain_attr->mr_mode =
         FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
-    /* One thread, and it polls: the least that the provider has to lock. */
+    /* One thread that polls needs the fewest locks of the provider. */
     hints->domain_attr->threading = FI_THREAD_DOMAIN;
     hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
     status = fi_getinfo(API, host, port, flags, hints, &link->info);
@@ -69,7 +69,7 @@ static bool open_memory(struct fi_link *link, size_t length)
     return status == 0 || fi_link_complain("fi_mr_reg", status);
 }
 
-/* An endpoint and all that it needs, for one of info's. */
+/* Opens an endpoint for one of these infos, with all that it needs. */
 static bool open_endpoint(struct fi_link *link, struct fi_info *info, size_t length)
 {
     struct fi_cq_attr attributes = {
@@ -91,7 +91,7 @@ static bool open_endpoint(struct fi_link *link, struct fi_info *info, size_t len
     return open_memory(link, length);
 }
 
-/* The next event of connections, which has to be this one. */
+/* Takes the next connection event, which must be this one. */
 static bool await(struct fi_link *link, uint32_t wanted, struct fi_eq_cm_entry *entry)
 {
     uint32_t event = 0;

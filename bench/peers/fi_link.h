@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The memory of a side: what is sent from and written, what is received, and messages about it. */
+/* The memory of a side: for sent data, received data, and messages about them. */
 struct fi_link {
     struct fi_info *info;
     struct fid_fabric *fabric;
@@ -26,7 +26,7 @@ struct fi_link {
     struct fid_mr *mr;
     unsigned char *memory;
     size_t length;
-    uint64_t remote_address; /* of the peer's memory, known after the caller has learnt it */
+    uint64_t remote_address; /* of the peer's memory; the caller sets it when known */
     uint64_t remote_key;
 };
 
@@ -35,15 +35,15 @@ bool fi_link_listen(struct fi_link *link, const char *port);
 bool fi_link_accept(struct fi_link *link, size_t length);
 bool fi_link_connect(struct fi_link *link, const char *host, const char *port, size_t length);
 
-/* Requests that may be under way in each direction. */
+/* Returns the number of requests that may be open in each direction. */
 size_t fi_link_depth(const struct fi_link *link);
 
-/* The address of this side's memory, as the peer has to give it. */
+/* Returns the address of this side's memory that the peer must use. */
 uint64_t fi_link_address(const struct fi_link *link);
 
 void fi_link_close(struct fi_link *link);
 
-/* "fi_stream: what: why", false. */
+/* Prints "fi_stream: what: why". Returns false. */
 bool fi_link_complain(const char *what, long status);
 
 #endif

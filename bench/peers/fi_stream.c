@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fi_stream: messages, RDMA writes and RDMA reads over libfabric's tcp provider, in the patterns of
- * it_perf, both sides polling. Prints the seconds of the run that counts.
+ * fi_stream: messages, RDMA Writes and RDMA Reads over libfabric's tcp provider in the patterns of
+ * it_perf, with both sides polling. Prints the seconds of the measured run.
  */
 #include "fi_link.h"
 
@@ -16,14 +16,14 @@
 
 #define SIZE_MAX_BYTES ((size_t)16 << 20)
 
-/* The first page is for messages about the connection, the data comes behind it. */
+/* The first page is for messages about the connection. The data follows it. */
 #define CONTROL_ROOM ((size_t)4096)
 #define CONTACT_OUT  ((size_t)0)
 #define CONTACT_IN   ((size_t)64)
 #define WORD_OUT     ((size_t)128)
 #define WORD_IN      ((size_t)192)
 
-/* What every source is full of; a ping-pong of RDMA writes changes the last byte. */
+/* The content of every source. A ping-pong of RDMA Writes changes the last byte. */
 #define FILL 0xa5
 
 enum op {
@@ -47,11 +47,11 @@ struct options {
 struct bench {
     struct fi_link link;
     const struct options *options;
-    uint64_t requested; /* sends, writes and reads that are to be reported */
+    uint64_t requested; /* sends, Writes and Reads whose completions are requested */
     uint64_t done;      /* of these */
     uint64_t expected;  /* receives posted */
     uint64_t received;
-    unsigned char stamp; /* of the last RDMA write of a ping-pong */
+    unsigned char stamp; /* last byte of the newest RDMA Write of a ping-pong */
 };
 
 struct contact {
@@ -67,7 +67,7 @@ static double clock_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Data goes from the source of one side into the target of the other. */
+/* Data moves from the source of one side to the target of the other. */
 static size_t source(void)
 {
     return CONTROL_ROOM;
@@ -78,7 +78,7 @@ static size_t target(const struct bench *bench)
     return CONTROL_ROOM + bench->options->size;
 }
 
-/* Takes completions, if there are any. This is also what moves the data, on either side. */
+/* Takes completions, if there are any. This also moves the data on either side. */
 static bool progress(struct bench *bench)
 {
     struct fi_cq_msg_entry entries[32];
@@ -108,7 +108,7 @@ static bool await(struct bench *bench, const uint64_t *tally, uint64_t wanted)
     return true;
 }
 
-/* Repeats what has found the queue full. */
+/* Returns true if a post that found the queue full should be repeated. */
 static bool again(struct bench *bench, ssize_t status, bool *good)
 {
     if (status == -FI_EAGAIN && progress(bench))
@@ -145,7 +145,7 @@ static bool post_send(struct bench *bench, size_t offset, size_t length)
     return good;
 }
 
-/* An RDMA write into the peer's target or read of its source, of the whole size. */
+/* Posts an RDMA Write to the peer's target or a Read of its source, of the whole size. */
 static bool post_rdma(struct bench *bench)
 {
     struct fi_link *link = &bench->link;
@@ -180,8 +180,7 @@ static bool post_target(struct bench *bench)
 }
 
 /*
- * A receive is posted when the answer to the last message is on its way, as it_perf does: there are
- * two.
+ * Like it_perf, posts a receive while the answer to the last message is in transit: there are two.
  */
 static bool send_ping_pong(struct bench *bench, uint64_t iters)
 {
@@ -205,7 +204,7 @@ static bool send_ping_pong(struct bench *bench, uint64_t iters)
     return await(bench, &bench->done, bench->requested);
 }
 
-/* The last byte of what comes says that all of it has come. */
+/* Waits for the last byte, which arrives when all bytes have. */
 static bool await_stamp(struct bench *bench)
 {
     const unsigned char *last = bench->link.memory + target(bench) + bench->options->size - 1;
@@ -216,7 +215,7 @@ static bool await_stamp(struct bench *bench)
     return true;
 }
 
-/* The source changes only when the write before has left it. */
+/* Changes the source only when the earlier Write has left it. */
 static bool write_stamp(struct bench *bench)
 {
     if (!await(bench, &bench->done, bench->requested))
@@ -238,7 +237,7 @@ static bool write_ping_pong(struct bench *bench, uint64_t iters)
     return await(bench, &bench->done, bench->requested);
 }
 
-/* As many requests under way as there may be. */
+/* Keeps as many requests open as the depth allows. */
 static bool stream(struct bench *bench, uint64_t iters)
 {
     const uint64_t depth = bench->options->latency ? 1 : bench->options->depth;
@@ -281,7 +280,7 @@ static bool hear_word(struct bench *bench)
     return post_receive(bench, WORD_IN, 1) && await(bench, &bench->received, bench->expected);
 }
 
-/* A stream ends with the server's word that it has arrived; RDMA is followed by a message. */
+/* A stream ends when the server says that it has arrived. A message follows the RDMA operations. */
 static bool run_stream(struct bench *bench, uint64_t iters)
 {
     const bool rdma = bench->options->op != OP_SEND;
@@ -299,7 +298,7 @@ static bool run(struct bench *bench, uint64_t iters)
                                          : write_ping_pong(bench, iters);
 }
 
-/* Both tell where their memory is; the client speaks first. */
+/* Both sides tell where their memory is. The client sends first. */
 static bool exchange(struct bench *bench)
 {
     struct fi_link *link = &bench->link;
@@ -319,7 +318,7 @@ static bool exchange(struct bench *bench)
     return true;
 }
 
-/* Whether this side has got the data, if any comes to it. */
+/* Returns whether this side has the right data, if it receives any. */
 static bool intact(const struct bench *bench)
 {
     const struct options *options = bench->options;
@@ -350,7 +349,7 @@ static bool measure(struct bench *bench)
     started = clock_seconds() - started;
     if (!intact(bench))
         return false;
-    /* What the server sent last is not lost with its connection. */
+    /* The connection stays until the server's last message has arrived. */
     if (!(options->server ? hear_word(bench) : say_word(bench)))
         return false;
     if (!options->server)
@@ -394,7 +393,7 @@ static bool parse_op(const char *text, enum op *op)
     return false;
 }
 
-/* Both sides are told the same; words are those behind the port. */
+/* Parses the arguments, which are the same on both sides: words follow the port. */
 static bool parse(int argc, char *argv[], struct options *options)
 {
     char **words;

@@ -26,14 +26,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MOST 1048576 /* octets that leave at once */
+#define MOST 1048576 /* most octets that are sent at once */
 
 static DAT_EVD_DEQUEUE_FUNC dequeue;
 static char octets[MOST];
-static int out = -1, looks;             /* a socket; a poll set with it */
+static int out = -1, looks;             /* a socket; a poll set that contains it */
 static unsigned posted, done;           /* not sent, sent */
-static size_t size;                     /* octets of what is posted */
-static unsigned long requests, batches; /* of the measurement */
+static size_t size;                     /* number of octets of posted requests */
+static unsigned long requests, batches; /* counts of the measurement */
 static uint64_t sent, began_ns;
 static bool told;
 
@@ -66,7 +66,7 @@ static void read_all(int in)
     _exit(0);
 }
 
-/* A connection to a process of its own. */
+/* Connects to a process that only reads. */
 static void open_connection(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
@@ -100,7 +100,7 @@ static void system_calls(size_t length)
     (void)epoll_wait(looks, &event, 1, 0);
 }
 
-/* Without dapltest, as often. */
+/* Prints the processor time without dapltest's, for as many operations. */
 static void tell(void)
 {
     double all = (double)(processor_ns() - began_ns);
@@ -113,7 +113,7 @@ static void tell(void)
     told = true;
 }
 
-/* Its first part has many requests under way, the second one. */
+/* The first part has many requests open, the second part one. */
 static void leave(void)
 {
     if (posted == 1 && batches > 1 && !told)
@@ -156,7 +156,8 @@ DAT_RETURN dat_registry_add_provider(const DAT_PROVIDER *provider, const DAT_PRO
 DAT_RETURN dat_registry_add_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_INFO *info)
 {
     DAT_RETURN (*add)(const DAT_PROVIDER *, const DAT_PROVIDER_INFO *);
-    DAT_PROVIDER *table = (DAT_PROVIDER *)(uintptr_t)provider; /* its own memory: no constant */
+    DAT_PROVIDER *table = (DAT_PROVIDER *)(uintptr_t)
+        provider; /* the table is the provider's own memory, not a constant */
 
     *(void **)&add = dlsym(RTLD_NEXT, "dat_registry_add_provider");
     dequeue = table->evd_dequeue_func;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Preloaded to dtest -W, this tells the median of half a round trip, where the program itself has
- * the mean alone: the time from one RDMA Write to the next. It takes the place of the registry's
- * function by which a provider introduces itself, and changes one entry of the table.
+ * Preloaded into dtest -W, this prints the median of half a round trip, the time from one RDMA
+ * Write to the next. The program itself has only the mean. It replaces the registry's function with
+ * which a provider registers, and changes one entry of the table.
  */
 #include <dat2/udat.h>
 
@@ -54,7 +54,8 @@ DAT_RETURN dat_registry_add_provider(const DAT_PROVIDER *provider, const DAT_PRO
 DAT_RETURN dat_registry_add_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_INFO *info)
 {
     DAT_RETURN (*add)(const DAT_PROVIDER *, const DAT_PROVIDER_INFO *);
-    DAT_PROVIDER *table = (DAT_PROVIDER *)(uintptr_t)provider; /* its own memory: no constant */
+    DAT_PROVIDER *table = (DAT_PROVIDER *)(uintptr_t)
+        provider; /* the table is the provider's own memory, not a constant */
 
     *(void **)&add = dlsym(RTLD_NEXT, "dat_registry_add_provider");
     rdma_write = table->ep_post_rdma_write_func;

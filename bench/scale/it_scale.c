@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * it_scale: many connected endpoints in one process, as many in another: what one costs, how fast
- * they connect compared with plain TCP, what they cost a busy one, how fast they are gone.
+ * it_scale: many connected endpoints in one process and as many in another: the cost of one, how
+ * fast they connect compared with plain TCP, what they cost a busy endpoint, and how fast they are
+ * freed.
  */
 #include "scale.h"
 
@@ -27,7 +28,7 @@ struct options {
     bool strict;
 };
 
-/* What is promised. */
+/* The promised limits. */
 #define LIMIT_HEAP    8192.0
 #define LIMIT_CONNECT 0.5
 #define LIMIT_BUSY    0.9
@@ -40,13 +41,13 @@ enum way {
 };
 
 struct results {
-    double tcp_seconds; /* the better of two */
+    double tcp_seconds; /* the better of two runs */
     double connect_seconds;
     double create_seconds;
     double free_seconds;
     double heap_per_ep;
     double lone[WAYS], among[WAYS]; /* round trips a second */
-    size_t descriptors_left;        /* more than at the beginning */
+    size_t descriptors_left;        /* number above that at the beginning */
 };
 
 /* ---- Phases, both sides ---------------------------------------------------------------------- */
@@ -59,7 +60,7 @@ static int compare(const void *one, const void *other)
     return (a > b) - (a < b);
 }
 
-/* The median of a few runs, in round trips a second. */
+/* Returns the medians of a few runs in round trips a second. */
 static bool measure_ping(int channel, struct scale_side *side, const struct options *options,
                          double rates[WAYS])
 {
@@ -114,7 +115,7 @@ static bool join(struct scale_side *side, size_t first, size_t count, size_t win
                         : scale_connect(side, first, count, window);
 }
 
-/* One endpoint first, which is to be the busy one; then all the others. */
+/* Makes one endpoint first, the busy one, and then all others. */
 static bool measure_endpoints(int channel, struct scale_side *side, const struct options *options,
                               struct results *results)
 {
@@ -228,7 +229,7 @@ static int run_client(int channel, const struct options *options)
     return report(options, &ours, &theirs) || !options->strict ? EXIT_FINE : EXIT_FAILED;
 }
 
-/* The server is made before either side uses the library: threads do not survive a fork. */
+/* The server is forked before either side uses the library, since threads do not survive a fork. */
 static int run(const struct options *options)
 {
     int channel[2];
@@ -320,7 +321,7 @@ int main(int argc, char **argv)
         usage(stderr);
         return EXIT_USAGE;
     }
-    (void)signal(SIGPIPE, SIG_IGN); /* the channel to a process that has failed */
+    (void)signal(SIGPIPE, SIG_IGN); /* for the channel to a process that has failed */
     if (!scale_raise_limit(options.endpoints + SPARE_DESCRIPTORS))
         return EXIT_FAILED;
     return output_end(run(&options));

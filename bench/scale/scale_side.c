@@ -124,7 +124,7 @@ static bool side_begin(struct scale_side *side, size_t i)
         "it_ep_connect");
 }
 
-/* The next connection event must tell of success. */
+/* Takes the next connection event, which must be a success. */
 static bool side_established(struct scale_side *side)
 {
     it_event_t event;
@@ -226,7 +226,7 @@ bool scale_ping(struct scale_side *side, bool wait, size_t rounds)
             return false;
         if (!side_take(side, wait))
             return false;
-        /* With the receive posted again, the next message may overwrite this one. */
+        /* When the receive is posted again, the next message may overwrite this one. */
         side->first_octet = side->memory[sizeof(side->memory) / 2];
         if (!side_receive(side))
             return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The reference: connect and accept, nothing else. */
+/* The reference: only connect and accept. */
 #include "scale.h"
 
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static int tcp_listener(uint16_t *port)
     return sd;
 }
 
-/* By reset, so that no local port stays in time-wait. */
+/* Closes with a reset, so that no local port stays in time-wait. */
 static void tcp_close_all(const int *sds, size_t count)
 {
     const struct linger hard = {.l_onoff = 1, .l_linger = 0};

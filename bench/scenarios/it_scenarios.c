@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * it_scenarios: measures situations that a ping-pong does not show, each compared with what it
+ * it_scenarios: measures situations that a ping-pong does not show. Each is compared with what it
  * should cost, in the same run.
  */
 #include "scenario.h"
@@ -56,7 +56,7 @@ static bool prepare(struct scenario *scenario, int channel[2])
     return false;
 }
 
-/* The server is made before either side uses the library: threads do not survive a fork. */
+/* The server is forked before either side uses the library, since threads do not survive a fork. */
 static int run(struct scenario *scenario, const bool wanted[SCENARIOS], bool strict)
 {
     int channel[2];
@@ -78,7 +78,7 @@ static int run(struct scenario *scenario, const bool wanted[SCENARIOS], bool str
         exit(run_side(scenario, wanted) ? EXIT_FINE : EXIT_FAILED);
     scenario_report_head(scenario);
     good = run_side(scenario, wanted);
-    /* After a failure here, the server may still compute or wait. */
+    /* After a failure here the server may still compute or wait. */
     if (!good)
         (void)kill(server, SIGTERM);
     if (waitpid(server, &status, 0) != server || status != 0 || !good)
@@ -199,6 +199,6 @@ int main(int argc, char **argv)
         usage(stderr);
         return EXIT_USAGE;
     }
-    (void)signal(SIGPIPE, SIG_IGN); /* the channel to a process that has failed */
+    (void)signal(SIGPIPE, SIG_IGN); /* for the channel to a process that has failed */
     return output_end(run(&scenario, wanted, strict));
 }

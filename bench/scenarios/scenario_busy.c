@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Several endpoints of one adapter at once, each with its queue kept full, for a fixed time, by one
- * thread that polls, by two, and by two that wait; runs with all of them alternate with runs of
- * one. The time ends when everything is in place: behind the Writes of each endpoint goes an RDMA
- * Read.
+ * Several endpoints of one adapter at once, each with a full queue, for a fixed time, driven by one
+ * polling thread, by two, and by two waiting ones. Runs with all endpoints alternate with runs of
+ * one. The time ends when all data is in place: an RDMA Read follows each endpoint's Writes.
  */
 #include "scenario_links.h"
 
@@ -15,7 +14,7 @@
 
 #define BUSY_SIZE     65536u
 #define BUSY_PATTERNS 3u
-/* Turns between two looks at the clock. */
+/* Turns between two reads of the clock. */
 #define BUSY_TURNS 16u
 
 struct pattern {
@@ -36,17 +35,17 @@ struct busy {
     struct links links;
 };
 
-/* What one thread drives: endpoints first, first + step, ... */
+/* The endpoints that one thread drives: first, first + step, ... */
 struct worker {
     struct busy *busy;
     const struct pattern *pattern;
     size_t first, step, count;
     unsigned evd_first, evd_step;
-    bool waits; /* when there is nothing to do; has one EVD then */
+    bool waits; /* waits when there is nothing to do, and then has one EVD */
     double end;
     uint64_t posted[LINKS_MAX];
     uint64_t finished[LINKS_MAX];
-    uint64_t until_end[LINKS_MAX]; /* finished, when the time was over */
+    uint64_t until_end[LINKS_MAX]; /* number finished when the time was over */
     bool good;
 };
 
@@ -78,7 +77,7 @@ static bool worker_count(struct worker *worker, const it_event_t *event)
     return true;
 }
 
-/* Requests are under way. */
+/* Collects completions while requests are open. */
 static bool worker_collect(struct worker *worker)
 {
     struct links *links = &worker->busy->links;
@@ -144,8 +143,8 @@ static void *worker_run(void *argument)
 /* ---- A run ----------------------------------------------------------------------------------- */
 
 struct outcome {
-    double rate;  /* messages a second, of all */
-    double share; /* of the endpoint that got least, compared with a fair one */
+    double rate;  /* messages a second of all endpoints */
+    double share; /* share of the slowest endpoint, relative to a fair one */
 };
 
 static double worker_least(const struct worker *workers, unsigned threads, size_t count,
@@ -263,7 +262,7 @@ static bool busy_compare(struct busy *busy, const struct pattern *pattern, size_
 
 /* ---- Both sides ------------------------------------------------------------------------------ */
 
-/* The target serves all of them from one waiting thread, until the client says that it was all. */
+/* The target serves all endpoints from one waiting thread until the client's last message. */
 static bool busy_serve(struct busy *busy)
 {
     it_event_t event;

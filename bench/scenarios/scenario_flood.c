@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What peers that flood cost the others of an adapter: a third process has many connections to the
- * server and writes empty RDMA Writes to all of them, as fast as they go, while the client measures
- * its round trips of 64 bytes. The flooding peers are plain sockets: no library is as fast.
+ * The cost of flooding peers to the others of an adapter: a third process has many connections to
+ * the server and writes empty RDMA Writes to all of them as fast as possible, while the client
+ * measures its round trips of 64 bytes. The flooding peers are plain sockets, since no library is
+ * as fast.
  */
 #include "scenario.h"
 
@@ -20,10 +21,10 @@
 #include <unistd.h>
 
 #define FLOOD_MOST 200u
-/* Seconds after which a row ends, however many rounds there were. */
+/* A row ends after so many seconds, however many rounds it has. */
 #define FLOOD_SECONDS 5.0
 #define FLOOD_WARM_UP 3u
-#define FLOOD_FPDUS   3276u /* what fits into 64 KiB */
+#define FLOOD_FPDUS   3276u /* as many as fit into 64 KiB */
 
 /* RFC 5044: key, flags (CRC), revision, no private data. */
 static const unsigned char flood_request[20] = "MPA ID Req Frame\x40\x01";
@@ -41,7 +42,7 @@ struct flood {
 
 static unsigned char flood_octets[sizeof(flood_fpdu) * FLOOD_FPDUS];
 static struct pollfd flood_peers[FLOOD_MOST];
-static size_t flood_sent[FLOOD_MOST]; /* of the octets, in this turn */
+static size_t flood_sent[FLOOD_MOST]; /* octets sent in this turn */
 
 static int flood_connect(const char *port)
 {
@@ -54,7 +55,7 @@ static int flood_connect(const char *port)
     return sd;
 }
 
-/* False when the server has ended the connection. */
+/* Returns false when the server has ended the connection. */
 static bool flood_write(size_t i)
 {
     ssize_t sent = send(flood_peers[i].fd, flood_octets + flood_sent[i],
@@ -67,7 +68,8 @@ static bool flood_write(size_t i)
 }
 
 /*
- * Until it is killed. Tells by one octet when all are connected, and by closing that it has failed.
+ * Runs until it is killed. One octet says that all are connected; closing the pipe says that it has
+ * failed.
  */
 static void flood_run(size_t count, uint16_t port, int ready)
 {
@@ -95,7 +97,7 @@ static void flood_stop(pid_t process)
     (void)waitpid(process, NULL, 0);
 }
 
-/* The process, connected; -1 after a message. */
+/* Starts the process and waits until it is connected. Returns -1 after a message. */
 static pid_t flood_start(size_t count, uint16_t port)
 {
     int ready[2];
@@ -140,7 +142,7 @@ static bool flood_open(struct flood *flood, size_t count)
            scale_prepare(&flood->side) && scale_meet(flood->scenario->channel);
 }
 
-/* The client says by the first octet of its message that it is the last. */
+/* The first octet of the client's message says whether it is the last one. */
 static bool flood_serve(struct flood *flood, size_t count)
 {
     if (!scale_accept(&flood->side, 1, count))
@@ -188,7 +190,7 @@ static void flood_report(struct flood *flood, size_t count, double average, doub
     scenario_report(flood->scenario, &row);
 }
 
-/* Limits in ms; 0: none. */
+/* Limits are in ms; 0: none. */
 static bool flood_row(struct flood *flood, size_t count, double average, double most)
 {
     double seconds;

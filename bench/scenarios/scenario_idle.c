@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What idle connections cost a busy one: two adapters, of which one gets more and more idle
- * connections, and a ping-pong over each in turn. Then nothing at all happens for a while, and the
- * wake-ups of the adapters' threads are counted, as the kernel has them.
+ * The cost of idle connections to a busy one: of two adapters one gets more and more idle
+ * connections, and a ping-pong runs over each in turn. Then nothing happens for a while, and the
+ * test counts the wakes of the adapters' threads from the kernel's figures.
  */
 #include "scenario.h"
 
@@ -18,7 +18,7 @@
 #define IDLE_WINDOW    256u
 #define IDLE_SPARE     128u /* descriptors */
 #define IDLE_TOLERANCE 1.1
-/* Connections that were just made have something to tell for a while. */
+/* New connections have some work left for a while. */
 #define IDLE_SETTLE 3.0
 
 struct idle {
@@ -62,7 +62,7 @@ static bool idle_open(struct idle *idle, struct scale_side *side, size_t count)
 
 /* ---- The busy one ---------------------------------------------------------------------------- */
 
-/* Half a round trip, in microseconds. */
+/* Measures half a round trip in microseconds. */
 static bool idle_ping(struct idle *idle, struct scale_side *side, bool wait,
                       struct figures *figures)
 {
@@ -129,7 +129,7 @@ static bool idle_grow(struct idle *idle)
 
 /* ---- Nothing happens ------------------------------------------------------------------------- */
 
-/* How often a thread went to sleep, one after the other of this process but for the caller's. */
+/* Returns how often a thread went to sleep. */
 static uint64_t idle_switches_of(const char *task)
 {
     char path[300];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What busy measures, over plain TCP: threads that poll sockets of their own, and one thread that
- * waits and serves them all. It shows what is the machine's, so nothing is promised. A message
- * begins with a header that says how many octets follow it, and how many are wanted back.
+ * The patterns of busy over plain TCP: threads that poll their own sockets, and one waiting thread
+ * that serves them all. It shows what the machine can do, so there is no limit. A message begins
+ * with a header that says how many octets follow and how many are wanted back.
  */
 #include "scenario.h"
 
@@ -20,10 +20,10 @@
 
 #define SOCKETS_MAX      16u
 #define SOCKETS_THREADS  2u
-#define SOCKETS_READS    8u /* under way on each, as in busy */
+#define SOCKETS_READS    8u /* open on each socket, as in busy */
 #define SOCKETS_SIZE     65536u
 #define SOCKETS_PATTERNS 3u
-#define SOCKETS_TURNS    16u /* between two looks at a clock */
+#define SOCKETS_TURNS    16u /* between two reads of a clock */
 
 struct header {
     uint64_t follow;
@@ -43,19 +43,19 @@ static const struct pattern patterns[SOCKETS_PATTERNS] = {{"Writes, 64 KiB", fal
 /* A socket of the client. */
 struct client {
     int sd;
-    size_t sent;       /* octets of the message that is going out */
+    size_t sent;       /* octets sent of the current message */
     uint64_t messages; /* done */
     uint64_t asked;    /* octets that are on their way here */
-    uint64_t got;      /* of the answer that is coming in */
+    uint64_t got;      /* octets received of the current answer */
     uint64_t until_end;
 };
 
-/* One of the server. */
+/* A socket of the server. */
 struct served {
     int sd;
     struct header header;
     size_t header_got;
-    uint64_t follow; /* still to come behind it */
+    uint64_t follow; /* octets to come after the header */
     uint64_t owed;   /* octets to send */
     bool blocked;
 };
@@ -75,7 +75,10 @@ struct worker {
     unsigned char buffer[SOCKETS_SIZE];
 };
 
-/* Octets moved; 0: not now. Negative: it is over, with a message. */
+/*
+ * Returns the octets moved, or 0 if there are none now. Returns a negative number after a message
+ * if the stream is over.
+ */
 static ssize_t moved(ssize_t count, bool receiving)
 {
     if (count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR)))
@@ -87,7 +90,7 @@ static ssize_t moved(ssize_t count, bool receiving)
     return -1;
 }
 
-/* As the library does between two ends of one host: nobody paces. */
+/* Does as the library does between two ends of one host: no congestion control that paces. */
 static bool sockets_tune(int sd)
 {
     static const char control[] = "reno";
@@ -98,7 +101,7 @@ static bool sockets_tune(int sd)
 
 /* ---- The client ------------------------------------------------------------------------------ */
 
-/* One call at most. The message lies in the buffer. */
+/* Makes at most one call. The message is in the buffer. */
 static bool client_send(struct worker *worker, struct client *client, size_t size)
 {
     ssize_t count = moved(send(client->sd, worker->buffer + client->sent, size - client->sent,
@@ -150,7 +153,7 @@ static bool client_turn(struct worker *worker, struct client *client)
     return client_receive(worker, client);
 }
 
-/* All that has begun is finished, and an octet has come back from behind it. */
+/* Finishes everything that has begun, and waits for an octet that follows it. */
 static bool client_finish(struct worker *worker, struct client *client)
 {
     client->until_end = client->messages;
@@ -182,7 +185,9 @@ static void *worker_run(void *argument)
     return NULL;
 }
 
-/* Messages a second of all; the share of the socket that got least, compared with a fair one. */
+/*
+ * Gives the messages a second of all, and the share of the slowest socket relative to a fair one.
+ */
 static bool sockets_run(struct sockets *sockets, const struct pattern *pattern, unsigned count,
                         unsigned threads, double *rate, double *share)
 {
@@ -326,7 +331,7 @@ static void served_parse(struct served *served, const unsigned char *octets, siz
     }
 }
 
-/* False: it is over, with a message unless the client is done. */
+/* Returns false if the stream is over, with a message unless the client is done. */
 static bool served_turn(struct served *served, unsigned char *buffer, int set, unsigned index)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.u32 = index};
@@ -372,7 +377,7 @@ static bool sockets_accept(int channel, int set, struct served served[SOCKETS_MA
     return good;
 }
 
-/* Until the client closes. */
+/* Serves until the client closes. */
 static bool sockets_serve(int channel)
 {
     static unsigned char buffer[SOCKETS_SIZE];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One-sided means that the target takes no part. Its processor may be busy, so a Read takes a round
- * trip and the wake-up of the thread that answers. Both are measured in turn with the Reads, under
- * the same load; beside them, what a thread that blocks in plain TCP makes of it.
+ * One-sided means that the target's program takes no part. Its processor may be busy, so a Read
+ * takes a round trip and the wake of the thread that answers. Both are measured in turn with the
+ * Reads, under the same load, and so is a thread that blocks in plain TCP.
  */
 #include "scenario_links.h"
 
@@ -23,9 +23,9 @@
 #define TARGET_SIZE    64u
 #define TARGET_REQUEST 16u
 #define TARGET_LIMIT   2000.0 /* us, for 99.9 % */
-/* Between two samples: the thread that answered has gone back to sleep. */
+/* The pause between two samples, in which the answering thread goes back to sleep. */
 #define TARGET_PAUSE 30e-6
-/* So many samples of a run are for warming up: the target has polled until now. */
+/* The number of warm-up samples of a run: the target has polled before. */
 #define TARGET_WARM_UP 100u
 
 struct target {
@@ -236,8 +236,8 @@ static bool target_open_tcp(struct target *target)
 }
 
 /*
- * The thread that answers runs where the target computes, not where the client polls: waking it
- * across processors may cost much more, and would be a matter of luck.
+ * The answering thread runs where the target computes, not where the client polls: waking it across
+ * processors may cost much more, and would depend on luck.
  */
 static bool target_pin(bool server)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sdp_perf: a connection of SDP beside one of plain TCP, in alternating runs on the loopback. Each
- * end is a process of its own. Medians of the rounds: octets per second and processor time of both
- * ends per GB for a stream, time per exchange for requests and answers.
+ * sdp_perf: compares a connection of SDP with plain TCP, in alternating runs on the loopback. Each
+ * end is a process. Prints medians of the rounds: octets per second and processor time of both ends
+ * per GB for a stream, and time per exchange for requests and answers.
  */
 #include "connection/sdp_connection.h"
 
@@ -21,7 +21,7 @@
 #define NS_PER_S   1000000000.0
 
 struct plan {
-    size_t size;  /* of each call, or message */
+    size_t size;  /* size of each call or message */
     size_t total; /* octets of a stream, exchanges of a ping-pong */
     unsigned rounds;
     int zcopy_from;
@@ -33,7 +33,7 @@ struct plan {
 
 struct result {
     double ns;  /* from the first octet to the last */
-    double cpu; /* of one end, or both */
+    double cpu; /* processor time of one end, or of both */
 };
 
 /* One end. */
@@ -135,7 +135,7 @@ static struct result run_end(const struct plan *plan, int fd, bool first)
         sdp_watch(end.connection, SDP_WATCH_NOTHING);
         (void)sdp_set_option(end.connection, SDP_ZCOPY_FROM, plan->zcopy_from);
     }
-    /* Both are there. */
+    /* Both ends are connected. */
     for (unsigned i = 0; i < 2; i++)
         if (first == (i == 0))
             put(&end, &octet, 1);
