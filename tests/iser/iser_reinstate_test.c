@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Logins with one initiator port (name and ISID) at a target that asks for CHAP. A login ends the
+ * session that is there when it is complete, and not earlier. Of several the last one stays.
+ */
+#include "iser_wire_kit.h"
+
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECRET    "the secret of initiators"
+#define CHALLENGE 64u
+#define FAILED    0x0201u /* authentication failure */
+#define ROUNDS    5u
+
+static struct wire_bed bed;
+static struct wire_pdu pdu;
+
+struct login {
+    struct wire wire;
+    unsigned char id;
+    unsigned char challenge[CHALLENGE];
+    size_t challenge_length;
+};
+
+/* ---- a login in steps ------------------------------------------------------------------------ */
+
+static void ask(struct login *login, unsigned flags, const void *text, size_t length)
+{
+    unsigned char bhs[48];
+
+    wire_begin(&login->wire, bhs, 0x43, flags);
+    memcpy(bhs + 8, "\x40\x00\x01\x37\x00\x99", 6);
+    wire_send(&login->wire, bhs, text, length);
+}
+
+/* Returns the status. */
+static unsigned step(struct login *login, unsigned flags, const void *text, size_t length)
+{
+    ask(login, flags, text, length);
+    wire_expect(&login->wire, &pdu, 0x23);
+    return wire_get(pdu.bhs + 36, 2);
+}
+
+static const char *value_of(const char *key)
+{
+    const char *at = (const char *)pdu.data, *end = at + pdu.length;
+
+    for (; at < end; at += strlen(at) + 1)
+        if (strncmp(at, key, strlen(key)) == 0)
+            return at + strlen(key);
+    CHECK_FAIL("the target does not say %s", key);
+    return NULL;
+}
+
+static void take_challenge(struct login *login)
+{
+    const char *octets = value_of("CHAP_C=0x");
+
+    login->id = (unsigned char)strtoul(value_of("CHAP_I="), NULL, 10);
+    login->challenge_length = strlen(octets) / 2;
+    CHECK(login->challenge_length > 0 && login->challenge_length <= CHALLENGE);
+    for (size_t i = 0; i < login->challenge_length; i++) {
+        const char octet[3] = {octets[2 * i], octets[2 * i + 1], '\0'};
+
+        login->challenge[i] = (unsigned char)strtoul(octet, NULL, 16);
+    }
+}
+
+/* Goes as far as the target's challenge. */
+static void begin(struct login *login, enum wire_way way)
+{
+    static const char names[] = "InitiatorName=iqn.2026-11.example:initiator\0"
+                                "TargetName=" WIRE_TARGET "\0SessionType=Normal\0AuthMethod=CHAP";
+    static const char algorithms[] = "CHAP_A=7";
+
+    wire_connect(&login->wire, &bed, way);
+    if (way == WIRE_RDMA)
+        wire_mpa(&login->wire);
+    CHECK_EQ(0, step(login, 0, names, sizeof(names)));
+    CHECK_EQ(0, step(login, 0, algorithms, sizeof(algorithms)));
+    take_challenge(login);
+}
+
+/* Answers the challenge of `of`. Returns the status. */
+static unsigned prove(struct login *login, const struct login *of)
+{
+    unsigned char input[1 + sizeof(SECRET) + CHALLENGE], digest[EVP_MAX_MD_SIZE];
+    size_t length = sizeof(SECRET) - 1;
+    char text[160];
+    int at;
+
+    input[0] = of->id;
+    memcpy(input + 1, SECRET, length);
+    memcpy(input + 1 + length, of->challenge, of->challenge_length);
+    length += 1 + of->challenge_length;
+    CHECK(EVP_Digest(input, length, digest, NULL, EVP_sha256(), NULL) == 1);
+    at = snprintf(text, sizeof(text), "CHAP_N=someone%cCHAP_R=0x", 0);
+    for (unsigned i = 0; i < 32; i++)
+        at += snprintf(text + at, sizeof(text) - (size_t)at, "%02x", digest[i]);
+    return step(login, 0x81, text, (size_t)at + 1);
+}
+
+static void ask_for_the_end(struct login *login)
+{
+    static const char plain[] = "InitialR2T=Yes";
+    static const char rdma[] = "InitialR2T=Yes\0InitiatorRecvDataSegmentLength=262144\0"
+                               "TargetRecvDataSegmentLength=8192\0RDMAExtensions=Yes";
+
+    if (login->wire.way == WIRE_PLAIN)
+        ask(login, 0x87, plain, sizeof(plain));
+    else
+        ask(login, 0x87, rdma, sizeof(rdma));
+}
+
+/* Returns false if the connection ends. */
+static bool converts(struct wire *wire)
+{
+    struct raw_mpa_frame reply;
+    RAW_BYTES(request);
+
+    raw_mpa2(&request, false, RAW_MPA_S | RAW_MPA_C, 0x00800001);
+    if (!raw_send(&wire->raw, &request) || raw_receive_mpa(&wire->raw, &reply) != RAW_OK)
+        return false;
+    wire->raw.crc = (reply.flags & RAW_MPA_C) != 0;
+    wire->rdma = true;
+    return true;
+}
+
+/* Takes the last Login Response. Returns false if the connection ends. */
+static bool ends_well(struct login *login)
+{
+    if (!wire_receive(&login->wire, &pdu))
+        return false;
+    CHECK_EQ(0x23, pdu.bhs[0]);
+    CHECK_EQ(0, wire_get(pdu.bhs + 36, 2));
+    CHECK_EQ(0x87, pdu.bhs[1]);
+    return login->wire.way != WIRE_CONVERT || converts(&login->wire);
+}
+
+static void finish(struct login *login)
+{
+    ask_for_the_end(login);
+    CHECK(ends_well(login));
+}
+
+static bool is_alive(struct login *login)
+{
+    unsigned char bhs[48];
+
+    wire_begin(&login->wire, bhs, 0x40, 0x80);
+    wire_put(bhs + 20, 0xffffffff, 4);
+    wire_send(&login->wire, bhs, NULL, 0);
+    return wire_receive(&login->wire, &pdu) && pdu.bhs[0] == 0x20;
+}
+
+/* ---- tests ----------------------------------------------------------------------------------- */
+
+/* One login after the other. */
+static void in_turn(enum wire_way way)
+{
+    static struct login owner, first, second, liar, half;
+    unsigned char bhs[48];
+
+    begin(&owner, WIRE_PLAIN);
+    CHECK_EQ(0, prove(&owner, &owner));
+    finish(&owner);
+    begin(&first, way);
+    begin(&second, way);
+    begin(&half, way);
+    begin(&liar, way);
+    CHECK_EQ(FAILED, prove(&liar, &first));
+    CHECK(!wire_receive(&liar.wire, &pdu));
+    CHECK_EQ(0, prove(&first, &first));
+    CHECK_EQ(0, prove(&second, &second));
+    CHECK(is_alive(&owner));
+    /* It ends in the middle of a command: the target waits for the data. */
+    wire_begin_write(&owner.wire, bhs, 0, 4096, 0, 0);
+    finish(&first);
+    while (wire_receive(&owner.wire, &pdu))
+        CHECK(pdu.bhs[0] == 0x31 || pdu.bhs[0] == 0x21);
+    CHECK_EQ(0, prove(&half, &half));
+    wire_free(&half.wire);
+    CHECK(is_alive(&first));
+    finish(&second);
+    CHECK(!is_alive(&first));
+    CHECK(is_alive(&second));
+    wire_logout(&second.wire);
+    wire_free(&owner.wire);
+    wire_free(&first.wire);
+    wire_free(&liar.wire);
+}
+
+/* Two logins end in one moment: one session is left, whichever. */
+static void at_once(enum wire_way way, enum wire_way other)
+{
+    static struct login logins[2];
+    unsigned left = 0;
+
+    begin(&logins[0], way);
+    begin(&logins[1], other);
+    for (unsigned i = 0; i < 2; i++)
+        CHECK_EQ(0, prove(&logins[i], &logins[i]));
+    for (unsigned i = 0; i < 2; i++)
+        ask_for_the_end(&logins[i]);
+    for (unsigned i = 0; i < 2; i++)
+        if (ends_well(&logins[i]) && is_alive(&logins[i]))
+            left |= 1u << i;
+    for (unsigned i = 0; i < 2; i++)
+        if ((left & 1u << i) && !is_alive(&logins[i]))
+            left &= ~(1u << i);
+    CHECK(left == 1 || left == 2);
+    for (unsigned i = 0; i < 2; i++)
+        wire_free(&logins[i].wire);
+}
+
+int main(void)
+{
+    static const enum wire_way ways[] = {WIRE_PLAIN, WIRE_RDMA, WIRE_CONVERT};
+
+    wire_prepare(&bed);
+    bed.target_config.incoming = (struct itiser_secret){
+        .name = "someone", .secret = (const uint8_t *)SECRET, .length = sizeof(SECRET) - 1};
+    wire_open(&bed);
+    for (size_t i = 0; i < 3; i++)
+        in_turn(ways[i]);
+    for (size_t i = 0; i < 9 * ROUNDS; i++)
+        at_once(ways[i % 3], ways[i / 3 % 3]);
+    wire_close(&bed);
+    return 0;
+}
