@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The library's own functions of two handshakes, in each order and with each reordering that their
+ * memory orders allow. Then the same with each of these weakened to relaxed, one at a time, which
+ * must be noticed.
+ */
+#include "models/model.h"
+
+#include "vp/uiwarp/memory/uiw_mr.c" /* its functions, compiled over the model */
+#include "vp/uiwarp/queue/uiw_token.h"
+
+#include <stdio.h>
+
+/* ---- The send token: posts are sent, by their own thread or by the holder ---------------------- */
+
+#define POSTERS 2u
+
+static struct uiw_ep ep;
+static _Atomic bool ready[POSTERS];
+static uint64_t data[POSTERS]; /* of the post */
+static uint64_t sent[POSTERS]; /* holder of the token */
+
+static void token_begin(void)
+{
+    atomic_init(&ep.tx.token, UIW_TOKEN_FREE);
+    for (unsigned i = 0; i < POSTERS; i++) {
+        atomic_init(&ready[i], false);
+        data[i] = sent[i] = 0;
+    }
+}
+
+/* As drive_run() and uiw_sender_run() of the library. */
+static void token_run(unsigned thread)
+{
+    (void)model_use(&data[thread], thread + 1);
+    model_store(&ready[thread], sizeof(bool), true, memory_order_release, 0);
+    if (!uiw_token_try_or_mark(&ep))
+        return;
+    do {
+        for (unsigned i = 0; i < POSTERS; i++) {
+            if (model_read(&sent[i]) == 0 &&
+                model_load(&ready[i], sizeof(bool), memory_order_acquire, 0) != 0)
+                (void)model_use(&sent[i], model_read(&data[i]));
+        }
+    } while (!uiw_token_drop_unless_marked(&ep));
+}
+
+static void token_end(void)
+{
+    MODEL_REQUIRE(*(volatile int *)(void *)&ep.tx.token == UIW_TOKEN_FREE);
+    MODEL_REQUIRE(sent[0] == 1 && sent[1] == 2);
+}
+
+/* ---- Pins: memory is given back when nobody moves octets in it --------------------------------- */
+
+enum {
+    FIRST_STAG = 0x100,
+    SECOND_STAG = 0x200
+};
+
+static struct uiw_mr mr;
+static uint32_t pinned;
+static uint64_t memory; /* the STag of the region that it belongs to */
+
+static void pins_begin(uint32_t stag)
+{
+    memset(&mr, 0, sizeof(mr));
+    atomic_init(&mr.stag, FIRST_STAG);
+    memory = FIRST_STAG;
+    pinned = stag;
+}
+
+static void pins_begin_first(void)
+{
+    pins_begin(FIRST_STAG);
+}
+
+static void pins_begin_second(void)
+{
+    pins_begin(SECOND_STAG);
+}
+
+static void pins_run(unsigned thread)
+{
+    static const struct uiw_region region;
+
+    if (thread == 0) {
+        (void)uiw_mr_shut(&mr);
+        (void)model_use(&memory, SECOND_STAG);
+        uiw_mr_open(&mr, &region, SECOND_STAG);
+    } else if (uiw_mr_pin_entry(&mr, pinned)) {
+        MODEL_REQUIRE(model_read(&memory) == pinned);
+        uiw_mr_unpin(&mr);
+    }
+}
+
+static void pins_end(void)
+{
+    MODEL_REQUIRE(*(volatile uint32_t *)(void *)&mr.pins == 0);
+}
+
+/* ---- All --------------------------------------------------------------------------------------- */
+
+static const struct model models[] = {
+    {"send token", POSTERS, token_begin, token_run, token_end},
+    {"pins, region that closes", 2, pins_begin_first, pins_run, pins_end},
+    {"pins, region that opens", 2, pins_begin_second, pins_run, pins_end},
+};
+
+#define MODELS (sizeof(models) / sizeof(models[0]))
+#define LINES  64u
+
+/* The operations whose order is stronger than relaxed, by their lines, which all differ. */
+static int lines[LINES];
+static unsigned line_count;
+
+static void note_line(int line)
+{
+    unsigned i = 0;
+
+    while (i < line_count && lines[i] != line)
+        i++;
+    if (i == line_count && i < LINES)
+        lines[line_count++] = line;
+}
+
+static bool is_right(const struct model *model)
+{
+    int found_lines[LINES];
+    unsigned long executions;
+    unsigned count;
+    const char *found = model_explore(model, -1, memory_order_relaxed, &executions);
+
+    count = model_lines(found_lines, LINES);
+    for (unsigned i = 0; i < count; i++)
+        note_line(found_lines[i]);
+    printf("%s: %lu executions, %s\n", model->name, executions, found ? found : "all right");
+    return !found;
+}
+
+static bool is_noticed(int line, memory_order order)
+{
+    for (unsigned i = 0; i < MODELS; i++) {
+        unsigned long executions;
+        const char *found = model_explore(&models[i], line, order, &executions);
+
+        if (found) {
+            printf("line %d %s: %s: not so: %s\n", line,
+                   order == memory_order_relaxed ? "relaxed" : "not in the single total order",
+                   models[i].name, found);
+            return true;
+        }
+    }
+    return false;
+}
+
+int main(void)
+{
+    unsigned total = 0;
+    bool good = true;
+
+    for (unsigned i = 0; i < MODELS; i++)
+        good = is_right(&models[i]) && good;
+    for (unsigned i = 0; i < line_count; i++) {
+        if (!is_noticed(lines[i], memory_order_relaxed)) {
+            printf("line %d relaxed: nothing notices\n", lines[i]);
+            good = false;
+        }
+        total += is_noticed(lines[i], memory_order_acq_rel);
+    }
+    /* The two stores and two loads of the pins. */
+    if (total != 4)
+        printf("%u operations have to be sequentially consistent, not 4\n", total);
+    return good && total == 4 ? 0 : 1;
+}

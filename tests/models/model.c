@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "models/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+#define THREADS 4u
+#define OBJECTS 12u
+#define WRITES  48u
+#define CHOICES 512u
+#define STACK   65536u
+#define LINES   64u
+
+/* What a thread, or the reader of a write, knows: the writes of each object up to this number. */
+struct view {
+    unsigned char seen[OBJECTS];
+};
+
+struct write {
+    uint64_t value;
+    struct view view; /* that a reader gets which acquires */
+};
+
+static struct {
+    const volatile void *at;
+    struct write writes[WRITES]; /* the first: the value before */
+    unsigned count;
+    unsigned ordered; /* the last one that was sequentially consistent */
+} objects[OBJECTS];
+static unsigned object_count;
+
+static struct {
+    ucontext_t context;
+    char stack[STACK];
+    struct view view;
+    bool looked[OBJECTS]; /* since it has yielded */
+    bool ended;
+    bool yields;
+    unsigned changes_seen; /* when it yielded */
+} threads[THREADS];
+static unsigned current;
+static unsigned changes;
+static ucontext_t scheduler;
+static const struct model *model;
+static const char *found;
+static int weak;
+static memory_order weak_order;
+static int known_lines[LINES];
+static unsigned known_line_count;
+
+/* ---- Choices: the next path of a search in depth ---------------------------------------------- */
+
+static struct {
+    unsigned taken, count;
+} path[CHOICES];
+static unsigned path_length, path_at;
+
+static unsigned choose(unsigned count)
+{
+    if (count == 1)
+        return 0;
+    if (path_at == path_length) {
+        if (path_length == CHOICES)
+            abort();
+        path[path_length].taken = 0;
+        path[path_length++].count = count;
+    }
+    return path[path_at++].taken;
+}
+
+static bool next_path(void)
+{
+    while (path_length > 0 && path[path_length - 1].taken + 1 == path[path_length - 1].count)
+        path_length--;
+    if (path_length == 0)
+        return false;
+    path[path_length - 1].taken++;
+    return true;
+}
+
+/* ---- Memory ----------------------------------------------------------------------------------- */
+
+static void join(struct view *into, const struct view *other)
+{
+    for (unsigned i = 0; i < OBJECTS; i++) {
+        if (other->seen[i] > into->seen[i])
+            into->seen[i] = other->seen[i];
+    }
+}
+
+static unsigned object_of(const volatile void *at, size_t size)
+{
+    unsigned i = 0;
+
+    while (i < object_count && objects[i].at != at)
+        i++;
+    if (i == OBJECTS)
+        abort();
+    if (i == object_count) {
+        uint64_t value = 0;
+
+        memcpy(&value, (const void *)(uintptr_t)at, size);
+        memset(&objects[i], 0, sizeof(objects[i]));
+        objects[i].at = at;
+        objects[i].writes[0].value = value;
+        objects[i].count = 1;
+        object_count++;
+    }
+    return i;
+}
+
+static bool acquires(memory_order order)
+{
+    return order == memory_order_acquire || order == memory_order_acq_rel ||
+           order == memory_order_seq_cst;
+}
+
+static bool releases(memory_order order)
+{
+    return order == memory_order_release || order == memory_order_acq_rel ||
+           order == memory_order_seq_cst;
+}
+
+static memory_order order_at(memory_order order, int line)
+{
+    unsigned i = 0;
+
+    if (order == memory_order_relaxed || line == 0)
+        return order;
+    while (i < known_line_count && known_lines[i] != line)
+        i++;
+    if (i == known_line_count && i < LINES)
+        known_lines[known_line_count++] = line;
+    if (line != weak || (weak_order == memory_order_acq_rel && order != memory_order_seq_cst))
+        return order;
+    return weak_order;
+}
+
+/* The oldest write that a load may return. */
+static unsigned oldest(unsigned object, memory_order order)
+{
+    unsigned from = threads[current].view.seen[object];
+
+    if (order == memory_order_seq_cst && objects[object].ordered > from)
+        from = objects[object].ordered;
+    return from;
+}
+
+static void take(unsigned object, unsigned number, memory_order order)
+{
+    threads[current].view.seen[object] = (unsigned char)number;
+    threads[current].looked[object] = true;
+    if (acquires(order))
+        join(&threads[current].view, &objects[object].writes[number].view);
+}
+
+/* continues: what the write before has released goes on, as this one is a read-modify-write. */
+static void put(unsigned object, size_t size, uint64_t value, memory_order order, bool continues)
+{
+    unsigned number = objects[object].count;
+    struct write *write = &objects[object].writes[number];
+
+    if (number == WRITES)
+        abort();
+    objects[object].count++;
+    *write = (struct write){.value = value};
+    threads[current].view.seen[object] = (unsigned char)number;
+    if (releases(order))
+        write->view = threads[current].view;
+    write->view.seen[object] = (unsigned char)number;
+    if (continues)
+        join(&write->view, &write[-1].view);
+    if (order == memory_order_seq_cst)
+        objects[object].ordered = number;
+    memcpy((void *)(uintptr_t)objects[object].at, &value, size);
+    changes++;
+}
+
+/* ---- Operations ------------------------------------------------------------------------------- */
+
+static void step(void)
+{
+    (void)swapcontext(&threads[current].context, &scheduler);
+}
+
+void model_init(volatile void *at, size_t size, uint64_t value)
+{
+    memcpy((void *)(uintptr_t)at, &value, size);
+}
+
+uint64_t model_load(const volatile void *at, size_t size, memory_order order, int line)
+{
+    unsigned object, from, number;
+
+    step();
+    order = order_at(order, line);
+    object = object_of(at, size);
+    from = oldest(object, order);
+    number = objects[object].count - 1 - choose(objects[object].count - from);
+    take(object, number, order);
+    return objects[object].writes[number].value;
+}
+
+void model_store(volatile void *at, size_t size, uint64_t value, memory_order order, int line)
+{
+    step();
+    put(object_of(at, size), size, value, order_at(order, line), false);
+}
+
+uint64_t model_change(volatile void *at, size_t size, enum model_change change, uint64_t value,
+                      memory_order order, int line)
+{
+    uint64_t mask = size == 8 ? UINT64_MAX : (UINT64_C(1) << (8 * size)) - 1;
+    unsigned object;
+    uint64_t before;
+
+    step();
+    order = order_at(order, line);
+    object = object_of(at, size);
+    take(object, objects[object].count - 1, order);
+    before = objects[object].writes[objects[object].count - 1].value;
+    if (change == MODEL_ADD)
+        value = before + value;
+    else if (change == MODEL_SUB)
+        value = before - value;
+    else if (change == MODEL_OR)
+        value = before | value;
+    put(object, size, value & mask, order, true);
+    return before;
+}
+
+bool model_compare(volatile void *at, size_t size, void *expected, uint64_t value,
+                   memory_order success, memory_order failure, int line)
+{
+    unsigned object, last, may[WRITES], count = 0, number;
+    uint64_t wanted = 0;
+
+    step();
+    success = order_at(success, line);
+    failure = order_at(failure, line);
+    memcpy(&wanted, expected, size);
+    object = object_of(at, size);
+    last = objects[object].count - 1;
+    /* It fails by any write that differs, and succeeds by the last one only. */
+    for (unsigned i = last + 1; i > oldest(object, failure); i--) {
+        if (i - 1 == last || objects[object].writes[i - 1].value != wanted)
+            may[count++] = i - 1;
+    }
+    number = may[choose(count)];
+    if (objects[object].writes[number].value == wanted) {
+        take(object, number, success);
+        put(object, size, value, success, true);
+        return true;
+    }
+    take(object, number, failure);
+    memcpy(expected, &objects[object].writes[number].value, size);
+    return false;
+}
+
+/* A thread that has seen the last write of all that it looks at. */
+static bool is_up_to_date(void)
+{
+    for (unsigned i = 0; i < object_count; i++) {
+        if (threads[current].looked[i] && threads[current].view.seen[i] + 1u < objects[i].count)
+            return false;
+    }
+    return true;
+}
+
+/* In time it sees what it has looked at change. */
+int model_yield(void)
+{
+    threads[current].yields = is_up_to_date();
+    threads[current].changes_seen = changes;
+    step();
+    threads[current].yields = false;
+    for (unsigned i = 0; i < object_count; i++) {
+        if (threads[current].looked[i])
+            threads[current].view.seen[i] = (unsigned char)(objects[i].count - 1);
+        threads[current].looked[i] = false;
+    }
+    return 0;
+}
+
+/* Counts as a write also where it reads: one access has to know of the one before. */
+uint64_t model_use(uint64_t *at, uint64_t value)
+{
+    unsigned object = object_of(at, sizeof(*at));
+    uint64_t before = *at;
+
+    model_require(threads[current].view.seen[object] == objects[object].count - 1,
+                  "accesses to plain memory are ordered");
+    put(object, sizeof(*at), value, memory_order_relaxed, false);
+    return before;
+}
+
+uint64_t model_read(uint64_t *at)
+{
+    return model_use(at, *at);
+}
+
+void model_require(bool condition, const char *text)
+{
+    if (!condition && !found)
+        found = text;
+}
+
+/* ---- Executions ------------------------------------------------------------------------------- */
+
+static void thread_main(void)
+{
+    model->run(current);
+    threads[current].ended = true;
+    step();
+}
+
+static void execute_begin(void)
+{
+    object_count = 0;
+    changes = 0;
+    path_at = 0;
+    model->begin();
+    for (unsigned i = 0; i < model->threads; i++) {
+        memset(&threads[i].view, 0, sizeof(threads[i].view));
+        memset(threads[i].looked, 0, sizeof(threads[i].looked));
+        threads[i].ended = threads[i].yields = false;
+        (void)getcontext(&threads[i].context);
+        threads[i].context.uc_stack.ss_sp = threads[i].stack;
+        threads[i].context.uc_stack.ss_size = STACK;
+        makecontext(&threads[i].context, thread_main, 0);
+    }
+}
+
+static void execute(void)
+{
+    unsigned may[THREADS], count;
+
+    execute_begin();
+    for (;;) {
+        bool all_ended = true;
+
+        count = 0;
+        for (unsigned i = 0; i < model->threads; i++) {
+            all_ended = all_ended && threads[i].ended;
+            if (!threads[i].ended && (!threads[i].yields || threads[i].changes_seen != changes))
+                may[count++] = i;
+        }
+        model_require(all_ended || count > 0, "some thread can go on");
+        if (found || all_ended)
+            break;
+        current = may[choose(count)];
+        (void)swapcontext(&scheduler, &threads[current].context);
+    }
+    if (!found)
+        model->end();
+}
+
+const char *model_explore(const struct model *of, int weak_line, memory_order order,
+                          unsigned long *executions)
+{
+    model = of;
+    weak = weak_line;
+    weak_order = order;
+    found = NULL;
+    path_length = 0;
+    known_line_count = 0;
+    *executions = 0;
+    do {
+        execute();
+        ++*executions;
+    } while (!found && next_path());
+    return found;
+}
+
+unsigned model_lines(int *lines, unsigned room)
+{
+    unsigned count = known_line_count < room ? known_line_count : room;
+
+    memcpy(lines, known_lines, count * sizeof(*lines));
+    return count;
+}
