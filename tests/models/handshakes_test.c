@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-/* ---- The send token: posts are sent, by their own thread or by the holder ---------------------- */
+/* ---- The send token: posts are sent, by their own thread or by the holder ---- */
 
 #define POSTERS 2u
 
@@ -51,7 +51,7 @@ static void token_end(void)
     MODEL_REQUIRE(sent[0] == 1 && sent[1] == 2);
 }
 
-/* ---- Pins: memory is given back when nobody moves octets in it --------------------------------- */
+/* ---- Pins: memory is given back when nobody moves octets in it ---- */
 
 enum {
     FIRST_STAG = 0x100,
@@ -99,7 +99,7 @@ static void pins_end(void)
     MODEL_REQUIRE(*(volatile uint32_t *)(void *)&mr.pins == 0);
 }
 
-/* ---- All --------------------------------------------------------------------------------------- */
+/* ---- All ---- */
 
 static const struct model models[] = {
     {"send token", POSTERS, token_begin, token_run, token_end},

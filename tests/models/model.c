@@ -49,7 +49,7 @@ static memory_order weak_order;
 static int known_lines[LINES];
 static unsigned known_line_count;
 
-/* ---- Choices: the next path of a search in depth ---------------------------------------------- */
+/* ---- Choices: the next path of a search in depth ---- */
 
 static struct {
     unsigned taken, count;
@@ -79,7 +79,7 @@ static bool next_path(void)
     return true;
 }
 
-/* ---- Memory ----------------------------------------------------------------------------------- */
+/* ---- Memory ---- */
 
 static void join(struct view *into, const struct view *other)
 {
@@ -177,7 +177,7 @@ static void put(unsigned object, size_t size, uint64_t value, memory_order order
     changes++;
 }
 
-/* ---- Operations ------------------------------------------------------------------------------- */
+/* ---- Operations ---- */
 
 static void step(void)
 {
@@ -306,7 +306,7 @@ void model_require(bool condition, const char *text)
         found = text;
 }
 
-/* ---- Executions ------------------------------------------------------------------------------- */
+/* ---- Executions ---- */
 
 static void thread_main(void)
 {

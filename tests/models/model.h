@@ -48,8 +48,8 @@ struct model {
 };
 
 /*
- * Explores all. Returns the text of what does not hold, or NULL. The operation of weak_line has this
- * order instead of its own: relaxed; or acquire and release where it is sequentially consistent.
+ * Explores all. Returns the text of what does not hold, or NULL. The operation of weak_line has
+ * this order instead of its own: relaxed; or acquire and release where it is sequentially consistent.
  */
 const char *model_explore(const struct model *model, int weak_line, memory_order order,
                           unsigned long *executions);
@@ -90,15 +90,16 @@ unsigned model_lines(int *lines, unsigned room);
     model_compare((at), sizeof(*(at)), (expected), (uint64_t)(value), (success), (failure),        \
                   __LINE__)
 #define atomic_compare_exchange_weak_explicit atomic_compare_exchange_strong_explicit
-#define atomic_load(at)                       atomic_load_explicit(at, memory_order_seq_cst)
-#define atomic_store(at, value)               atomic_store_explicit(at, value, memory_order_seq_cst)
-#define atomic_exchange(at, value)            atomic_exchange_explicit(at, value, memory_order_seq_cst)
-#define atomic_fetch_add(at, value)           atomic_fetch_add_explicit(at, value, memory_order_seq_cst)
-#define atomic_fetch_sub(at, value)           atomic_fetch_sub_explicit(at, value, memory_order_seq_cst)
-#define atomic_fetch_or(at, value)            atomic_fetch_or_explicit(at, value, memory_order_seq_cst)
+#define MODEL_TOTAL                           memory_order_seq_cst
+#define atomic_load(at)                       atomic_load_explicit(at, MODEL_TOTAL)
+#define atomic_store(at, value)               atomic_store_explicit(at, value, MODEL_TOTAL)
+#define atomic_exchange(at, value)            atomic_exchange_explicit(at, value, MODEL_TOTAL)
+#define atomic_fetch_add(at, value)           atomic_fetch_add_explicit(at, value, MODEL_TOTAL)
+#define atomic_fetch_sub(at, value)           atomic_fetch_sub_explicit(at, value, MODEL_TOTAL)
+#define atomic_fetch_or(at, value)            atomic_fetch_or_explicit(at, value, MODEL_TOTAL)
 #define atomic_compare_exchange_weak(at, expected, value)                                          \
-    model_compare((at), sizeof(*(at)), (expected), (uint64_t)(value), memory_order_seq_cst,        \
-                  memory_order_seq_cst, __LINE__)
+    model_compare((at), sizeof(*(at)), (expected), (uint64_t)(value), MODEL_TOTAL, MODEL_TOTAL,    \
+                  __LINE__)
 #define sched_yield model_yield
 
 #endif
