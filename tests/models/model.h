@@ -49,7 +49,7 @@ struct model {
 
 /*
  * Explores all. Returns the text of what does not hold, or NULL. The operation of weak_line has
- * this order instead of its own: relaxed; or acquire and release where it is sequentially consistent.
+ * this order in place of its own: relaxed; or, if it is sequentially consistent, acquire and release.
  */
 const char *model_explore(const struct model *model, int weak_line, memory_order order,
                           unsigned long *executions);
