@@ -48,7 +48,7 @@ static void accepted(struct evconnlistener *listener, evutil_socket_t fd, struct
 
 int main(int argc, char **argv)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_ANY)};
     struct event_base *base = event_base_new();
 
     if (argc != 2 || !base)
