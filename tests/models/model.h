@@ -48,8 +48,8 @@ struct model {
 };
 
 /*
- * Explores all. Returns the text of what does not hold, or NULL. The operation of weak_line has
- * this order in place of its own: relaxed; or, if it is sequentially consistent, acquire and release.
+ * Explores all. Returns the text of what does not hold, or NULL. At weak_line the operation has
+ * this order: relaxed; or, if its own is sequentially consistent, acquire and release.
  */
 const char *model_explore(const struct model *model, int weak_line, memory_order order,
                           unsigned long *executions);
