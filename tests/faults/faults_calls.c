@@ -144,7 +144,7 @@ static bool hits(enum fault_call call, const void *caller, int fd)
     return hit;
 }
 
-/* -1 and errno, if the call has to fail. */
+/* Returns true if the call has to fail, with errno set. */
 static bool fails(enum fault_call call, const void *caller, int fd)
 {
     if (!hits(call, caller, fd))
@@ -205,7 +205,7 @@ void faults_disarm(void)
 
 /* ---- Heap ------------------------------------------------------------------------------------ */
 
-/* The C library's own functions, under the names it keeps for this purpose. */
+/* The C library's own functions, under names that it has for this purpose. */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t number, size_t size);
 void *__libc_realloc(void *old, size_t size);
@@ -333,7 +333,7 @@ static size_t vector_octets(const struct msghdr *message)
     return octets;
 }
 
-/* The first `octets` of it: as many vectors as fit here are enough, since the rest is not sent. */
+/* Returns the first `octets` of the message. Vectors that do not fit into `room` are not sent. */
 static struct msghdr cut(const struct msghdr *message, size_t octets, struct iovec *room,
                          size_t room_count)
 {
@@ -360,7 +360,8 @@ static long move_message(long number, int fd, const struct msghdr *message, int 
             return -1;
         }
         if (plan.error == FAULT_END)
-            (void)enter(SYS_shutdown, (long)fd, (long)SHUT_RD); /* an end is one for good */
+            (void)enter(SYS_shutdown, (long)fd,
+                        (long)SHUT_RD); /* the end of a stream is permanent */
         if (plan.error == FAULT_SHORT && plan.octets < vector_octets(message)) {
             struct iovec room[64];
             struct msghdr part = cut(message, plan.octets, room, 64);
@@ -460,7 +461,7 @@ int shutdown(int fd, int how)
     return fails(FAULT_SHUTDOWN, CALLER, fd) ? -1 : (int)enter(SYS_shutdown, (long)fd, (long)how);
 }
 
-/* As Linux does it: the descriptor is gone in any case. */
+/* Like Linux, closes the descriptor even if the call fails. */
 int close(int fd)
 {
     bool failed = hits(FAULT_CLOSE, CALLER, fd);
@@ -592,7 +593,7 @@ long syscall(long number, ...)
     for (unsigned i = 0; i < 6; i++)
         argument[i] = va_arg(list, long);
     va_end(list);
-    /* As the kernel does: numbers that are addresses. NOLINTBEGIN */
+    /* Converts numbers to addresses, like the kernel. NOLINTBEGIN */
     if (number == SYS_sendto || number == SYS_recvfrom)
         return move_octets((int)argument[0], (const void *)argument[1], (size_t)argument[2],
                            (int)argument[3], CALLER, number == SYS_sendto);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * faults_calls.h - stands before the C library and makes one call of the library under test fail.
+ * faults_calls.h - replaces functions of the C library and lets one call of the library under test
+ * fail.
  *
- * Only what libitapi and libevent call is counted and fails, and only while armed. Calls on
- * TCP sockets that were connected when it was armed are left alone: they are the bystander's.
+ * It counts the calls of libitapi and libevent and lets them fail, only while it is armed. It never
+ * touches calls on TCP sockets that were connected when it was armed: the bystander uses those.
  */
 #ifndef ITAPI_TESTS_FAULTS_CALLS_H
 #define ITAPI_TESTS_FAULTS_CALLS_H
@@ -19,7 +20,7 @@ enum fault_call {
     FAULT_LISTEN,
     FAULT_CONNECT,
     FAULT_ACCEPT,
-    FAULT_PEER_NAME, /* getsockname has nothing to fail of */
+    FAULT_PEER_NAME, /* getsockname has no possible failure */
     FAULT_SET_OPTION,
     FAULT_GET_OPTION,
     FAULT_SEND,    /* on TCP: send, sendmsg */
@@ -29,7 +30,7 @@ enum fault_call {
     FAULT_DUPLICATE, /* fcntl(F_DUPFD...), dup3 */
     FAULT_POLL_SET,  /* epoll_create1 */
     FAULT_POLL_ADD,  /* epoll_ctl(EPOLL_CTL_ADD) */
-    FAULT_POLL_WAIT, /* epoll_wait and its kin, ppoll */
+    FAULT_POLL_WAIT, /* epoll_wait and its variants, ppoll */
     FAULT_EVENTFD,
     FAULT_READ, /* of eventfds, and of /proc/self/maps */
     FAULT_TIMERFD,
@@ -40,15 +41,15 @@ enum fault_call {
 };
 
 #define FAULT_SHORT   (-1) /* no error: only `octets` are sent or received */
-#define FAULT_END     (-2) /* receives: the stream has ended */
+#define FAULT_END     (-2) /* receives find the end of the stream */
 #define FAULT_FOREVER 1000000000u
 
 struct fault_plan {
     enum fault_call call;
     int error;          /* errno, or FAULT_SHORT, FAULT_END; 0: nothing fails */
-    const void *caller; /* who calls for the nth time; NULL: anybody */
+    const void *caller; /* the place of the nth call; NULL: any */
     unsigned nth;       /* from 1 */
-    unsigned repeat;    /* this one and the next ones, whoever calls */
+    unsigned repeat;    /* number of failing calls, from any place */
     size_t octets;      /* of FAULT_SHORT */
 };
 
@@ -70,11 +71,11 @@ struct fault_record {
     struct fault_site sites[FAULT_SITES];
 };
 
-/* Where counts go from now on; zeroed by the caller. */
+/* Sets the record for the counts from now on, which the caller has zeroed. */
 void faults_record(struct fault_record *record);
 void faults_arm(const struct fault_plan *plan);
 void faults_disarm(void);
-/* Fills in what each site of the heap has allocated and nobody has freed. */
+/* Fills in the live allocations of each site of the heap. */
 void faults_live(struct fault_record *record);
 
 #endif /* ITAPI_TESTS_FAULTS_CALLS_H */

@@ -67,7 +67,7 @@ static bool is_documented(const char *call, it_status_t status)
     return !entry->name;
 }
 
-/* Of all that is documented, what a fault of the system or a lost connection explains. */
+/* Returns true if a fault of the system or a lost connection explains this documented status. */
 static bool is_explained(it_status_t status)
 {
     switch (status) {
@@ -79,7 +79,7 @@ static bool is_explained(it_status_t status)
     case IT_ERR_RESOURCE_RECV_DTO:
     case IT_ERR_INTERRUPT:
     case IT_ERR_CONN_QUAL_BUSY:
-    case IT_ERR_INVALID_CONVERSION: /* the other side has failed, and closed its end */
+    case IT_ERR_INVALID_CONVERSION: /* the other side failed and closed its end */
     case IT_ERR_INVALID_EP_STATE:
     case IT_ERR_INVALID_CN_EST_ID:
         return true;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * faults_run - counts the calls that the scenario makes, then lets each of them fail, each in a
- * process of its own.
+ * faults_run - counts the calls of the scenario, then lets each of them fail, each in a new
+ * process.
  *
- *   faults_run [--sample COUNT] [--seed NUMBER] [--only CALL] [--jobs COUNT]
- *   faults_run --all [--only CALL] [--jobs COUNT]           so also with ITAPI_FAULTS_ALL set
- *   faults_run --one alone|beside CALL KIND PLACE NTH [OCTETS]    one case, and what it says
+ * faults_run [--sample COUNT] [--seed NUMBER] [--only CALL] [--jobs COUNT] faults_run --all [--only
+ * CALL] [--jobs COUNT]           the same with ITAPI_FAULTS_ALL set faults_run --one alone|beside
+ * CALL KIND PLACE NTH [OCTETS]    runs one case and prints its messages
  */
 #include "faults/faults_scenario.h"
 #include "support/time_limit.h"
@@ -31,7 +31,7 @@ struct kind {
 
 #define STORM          200u
 #define RECEIVES_FIRST 4u   /* in rounds that go on differently */
-#define NTH_MAX        400u /* of one place; waits come in any number on a busy machine */
+#define NTH_MAX        400u /* of one place; a busy machine has any number of waits */
 
 #define ONCE(error)                                                                                \
     {                                                                                              \
@@ -52,7 +52,7 @@ struct kind {
 
 #define KINDS 12
 
-/* What the manual pages and the kernel allow each call to answer. */
+/* The failures of each call that the manual pages and the kernel allow. */
 static const struct {
     const char *name;
     struct kind kinds[KINDS];
@@ -110,7 +110,7 @@ struct fault_case {
     const char *kind;
 };
 
-/* What a child leaves to its parent. */
+/* The results of a child for its parent. */
 struct outcome {
     struct fault_record record;
     struct fault_findings findings;
@@ -143,7 +143,7 @@ static void on_alarm(int signal)
     abort();
 }
 
-/* As addr2line wants it: the object and the place in it. */
+/* Returns the object and the offset in it, in the form that addr2line takes. */
 static const char *place(const void *caller)
 {
     static char text[256];
@@ -156,7 +156,7 @@ static const char *place(const void *caller)
     return text;
 }
 
-/* Memory that the case has left behind: more at some place than after a run without a fault. */
+/* Reports leaks: places with more live allocations than after a run without a fault. */
 static void compare_heap(const struct outcome *with)
 {
     faults_live(&outcome->record);
@@ -183,7 +183,7 @@ static void compare_heap(const struct outcome *with)
     }
 }
 
-/* The case, then the same without a fault: the process goes on as if nothing had been. */
+/* Runs the case, then the same without a fault, which must succeed in the same process. */
 static void run_child(const struct fault_case *one, const struct outcome *with)
 {
     static const struct fault_plan nothing;
@@ -194,7 +194,7 @@ static void run_child(const struct fault_case *one, const struct outcome *with)
     (void)setitimer(ITIMER_REAL, &limit, NULL);
     faults_record(&outcome->record);
     scenario_run(one->mode, &one->plan, one->plan.error == 0, &outcome->findings);
-    faults_record(&apart); /* what was counted is the case's alone */
+    faults_record(&apart); /* the counts of the next run do not belong to the case */
     scenario_run(one->mode, &nothing, true, &outcome->findings);
     faults_record(&outcome->record);
     compare_heap(with);
@@ -312,8 +312,10 @@ static void shuffle(unsigned seed)
     }
 }
 
-/* In any sample the first calls of each place with each error, `alone`, come first. Returns their
- * count. */
+/*
+ * Moves the first call of each place with each error, in mode `alone`, to the front of every
+ * sample. Returns their number.
+ */
 static size_t put_firsts_first(void)
 {
     size_t count = 0;
@@ -400,7 +402,7 @@ static void make_references(void)
     }
 }
 
-/* A row that nothing calls tests nothing: the library calls something else now. */
+/* A row without any call tests nothing: the library now uses another call. */
 static bool all_are_reached(void)
 {
     bool all = true;

@@ -12,7 +12,7 @@
 
 #define LARGE    (200u * 1024)
 #define MESSAGES 6u /* receives of each side in a round */
-/* Where things lie in the memory of a side. */
+/* Offsets in the memory of a side. */
 #define AT_RECV        0u
 #define AT_SEND        8192u
 #define AT_WRITE       16384u
@@ -22,7 +22,7 @@
 #define AT_BYSTANDER   300000u
 
 static const char *stage = "";
-static struct side sides[3]; /* left connects, right accepts; one more */
+static struct side sides[3]; /* left connects, right accepts, and one more */
 static struct leg legs[2];
 static struct leg bystanders[2];
 static struct leg shared_queue;
@@ -124,13 +124,15 @@ static bool connect_left(uint16_t port)
     if (!JUDGE(it_get_pathinfo, (sides[0].ia, sides[0].spigot, &address, &count, &total, &path)))
         return false;
     if (count == 0)
-        return false; /* a path that cannot be found out is none */
+        return false; /* the library could not find a path */
     legs[0].pending =
         JUDGE(it_ep_connect, (legs[0].ep, &path, NULL, &qual, IT_CONNECT_FLAG_TWO_WAY, NULL, 0));
     return legs[0].pending;
 }
 
-/* Where its first request was lost, the left side may have come again, with revision 1. */
+/*
+ * If its first request was lost, the left side may have tried again with revision 1: rejects that.
+ */
 static bool is_settled(void)
 {
     if (sides[1].request)
@@ -139,7 +141,7 @@ static bool is_settled(void)
     return !legs[0].pending && !legs[1].pending;
 }
 
-/* A listen point of its own for one attempt; the answer is to accept or reject. */
+/* Makes one attempt with a new listen point. The right side accepts or rejects. */
 static void connect_both(bool accept)
 {
     uint16_t port = 0;
@@ -153,13 +155,13 @@ static void connect_both(bool accept)
         else if (sides[1].request)
             (void)JUDGE(it_reject, (sides[1].request, NULL, 0));
         if (sides[1].request && accept && !legs[1].pending)
-            (void)it_reject(sides[1].request, NULL, 0); /* if it is still there */
+            (void)it_reject(sides[1].request, NULL, 0); /* in case it still exists */
         sides[1].request = 0;
         AWAIT(is_settled());
     }
     if (listener)
         MUST(it_listen_free, (listener));
-    sides_look(sides, 2); /* a request that came late is withdrawn */
+    sides_look(sides, 2); /* takes a late request, which the library withdraws */
     sides[1].request = 0;
 }
 
@@ -210,7 +212,7 @@ static bool send_from(unsigned i, unsigned message, size_t length)
                 (legs[i].ep, &segment, 1, judge_cookie(&legs[i]), SIDE_SIGNAL));
 }
 
-/* Whether message number `message` that the other side has sent is what it should be. */
+/* Checks the octets of message number `message` from the other side. */
 static void check_received(unsigned i, unsigned message, size_t length)
 {
     if (legs[i].received > message && !fx_is_filled(sides[i].data + AT_RECV + message * 1024,
@@ -278,7 +280,7 @@ static void count_up(void)
         judge_say("fetch and add made %u of %u", (unsigned)*word, (unsigned)*before);
 }
 
-/* A burst of small ones, that share system calls or wait for one another. */
+/* Posts a burst of small requests, which share system calls or wait for one another. */
 static void burst(void)
 {
     it_lmr_triplet_t from = side_segment(&sides[0], AT_SEND, 64);
@@ -330,7 +332,7 @@ static void end_both(bool in_order)
         } else {
             (void)JUDGE(it_ep_disconnect, (legs[0].ep, NULL, 0));
         }
-    } else if (legs[0].established) { /* the other side has failed behind its answer */
+    } else if (legs[0].established) { /* the other side failed after its answer */
         AWAIT(legs[0].ended);
     }
     for (unsigned i = 0; i < 2; i++) {
@@ -345,7 +347,7 @@ static void legs_close(void)
         if (legs[i].ep && !legs[i].freed)
             MUST(it_ep_free, (legs[i].ep));
     }
-    /* What is queued still may be taken; there is no more. */
+    /* Takes the events that are still queued. */
     sides_look(sides, 2);
     for (unsigned i = 0; i < 2; i++)
         legs[i].ep = NULL;

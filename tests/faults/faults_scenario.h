@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * faults_scenario.h - a program that uses everything and judges what it sees, while one of the
- * library's calls fails underneath it.
+ * faults_scenario.h - a program that uses all parts of the API and checks the results, while one of
+ * the library's system calls fails.
  */
 #ifndef ITAPI_TESTS_FAULTS_SCENARIO_H
 #define ITAPI_TESTS_FAULTS_SCENARIO_H
@@ -12,24 +12,24 @@
 #include <stddef.h>
 
 enum fault_mode {
-    FAULT_ALONE,  /* the call may be any from the first call of the library on */
-    FAULT_BESIDE, /* a connection of the same IAs is there before, and must not notice */
+    FAULT_ALONE,  /* any system call may fail, from the library's first on */
+    FAULT_BESIDE, /* a connection of the same IAs exists before; it must not be disturbed */
     FAULT_MODES
 };
 
 #define FAULT_SAID 2048
 
-/* What was found, one line each. */
+/* The failures found, one line each. */
 struct fault_findings {
     unsigned count;
     unsigned length;
     char said[FAULT_SAID];
 };
 
-/* Nothing fails if plan->error is 0: then each step has to succeed. */
+/* If plan->error is 0 no call fails, and each step has to succeed. */
 void scenario_run(enum fault_mode mode, const struct fault_plan *plan, bool strict,
                   struct fault_findings *findings);
-/* What the scenario is doing, for a run that hangs. */
+/* Returns the present step of the scenario, for the report on a run that hangs. */
 const char *scenario_stage(void);
 
 #endif /* ITAPI_TESTS_FAULTS_SCENARIO_H */

@@ -105,7 +105,7 @@ it_rdma_addr_t side_address(const struct side *side, size_t offset)
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 
-/* NULL: it was freed meanwhile. */
+/* Returns NULL if the endpoint was freed. */
 static struct leg *leg_of(it_ep_handle_t ep)
 {
     for (unsigned i = 0; i < known_count; i++) {
@@ -129,7 +129,7 @@ static void take_event(struct side *side, const it_event_t *event)
             judge_connection(leg, event->event_number);
         break;
     case IT_CM_REQ_EVENT_STREAM:
-        if (side->request) /* its peer came again with revision 1, as this one */
+        if (side->request) /* the peer has tried again with revision 1, with the new request */
             (void)it_reject(side->request, NULL, 0);
         side->request = event->conn_req.cn_est_id;
         break;
@@ -182,7 +182,7 @@ static bool look_at_side(struct side *side)
     return found;
 }
 
-/* The wait of one EVD or another, each in turn. */
+/* Waits on the EVDs in turn, one for each call. */
 static void sleep_on(struct side *side, unsigned turn)
 {
     it_event_t event;

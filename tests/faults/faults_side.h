@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* faults_side.h - one IA of the scenario with everything in it, and its events. */
+/* faults_side.h - one IA of the scenario with its objects and events. */
 #ifndef ITAPI_TESTS_FAULTS_SIDE_H
 #define ITAPI_TESTS_FAULTS_SIDE_H
 
@@ -19,23 +19,23 @@ struct side {
     it_lmr_handle_t lmr;
     it_rmr_context_t key;
     unsigned char *data;
-    /* What the callback of recv_evd has taken. */
+    /* The events that the callback of recv_evd has taken. */
     pthread_mutex_t lock;
     it_event_t taken[256];
     unsigned taken_count;
-    /* The request to connect that is here. */
+    /* The connection request that waits for an answer, or 0. */
     it_cn_est_identifier_t request;
 };
 
 bool side_open(struct side *side, bool callback);
-/* With all that is in it. */
+/* Also frees all objects of the IA. */
 void side_close(struct side *side);
 it_lmr_triplet_t side_segment(const struct side *side, size_t offset, size_t length);
 it_rdma_addr_t side_address(const struct side *side, size_t offset);
 
-/* Takes what is there; sleeps for a moment on one of the EVDs if nothing is. */
+/* Takes all events. If there are none, sleeps briefly on one of the EVDs. */
 void sides_look(struct side *sides, unsigned count);
-/* Which legs the events of connections may name. */
+/* Sets the legs that connection events may name. */
 void sides_legs(struct leg **legs, unsigned count);
 
 #endif /* ITAPI_TESTS_FAULTS_SIDE_H */

@@ -276,7 +276,10 @@ static void atomic_misaligned(struct hostile_attack *attack, const uint64_t *unu
 #define ACCESS    IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION
 #define FLUSHED   IT_DTO_ERR_FLUSHED
 
-/* Name, frame with its arguments, codes, affiliated events. Both receives are flushed. */
+/*
+ * A row: its name, the frame with arguments, the Terminate codes, the affiliated events. Both
+ * receives are flushed.
+ */
 #define ROW(name, build, codes, events, ...)                                                       \
     {                                                                                              \
         name, build, {__VA_ARGS__}, {codes}, {events}, FLUSHED, FLUSHED, false                     \

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The library's own functions of two handshakes, in each order and with each reordering that their
- * memory orders allow. Then the same with each of these weakened to relaxed, one at a time, which
- * must be noticed.
+ * Runs the library's own functions of two handshakes in each order and with each reordering that
+ * their memory orders allow. Then weakens these memory orders to relaxed, one at a time; each time
+ * the test must fail.
  */
 #include "models/model.h"
 
-#include "vp/uiwarp/memory/uiw_mr.c" /* its functions, compiled over the model */
+#include "vp/uiwarp/memory/uiw_mr.c" /* its functions, compiled with the model */
 #include "vp/uiwarp/queue/uiw_token.h"
 
 #include <stdio.h>
@@ -29,7 +29,7 @@ static void token_begin(void)
     }
 }
 
-/* As drive_run() and uiw_sender_run() of the library. */
+/* Does the same as drive_run() and uiw_sender_run() of the library. */
 static void token_run(unsigned thread)
 {
     (void)model_use(&data[thread], thread + 1);
@@ -110,7 +110,7 @@ static const struct model models[] = {
 #define MODELS (sizeof(models) / sizeof(models[0]))
 #define LINES  64u
 
-/* The operations whose order is stronger than relaxed, by their lines, which all differ. */
+/* The lines of the operations with a stronger order than relaxed. Each line has one operation. */
 static int lines[LINES];
 static unsigned line_count;
 

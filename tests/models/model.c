@@ -12,19 +12,21 @@
 #define STACK   65536u
 #define LINES   64u
 
-/* What a thread, or the reader of a write, knows: the writes of each object up to this number. */
+/*
+ * The writes that a thread, or the reader of a write, has seen: of each object up to this number.
+ */
 struct view {
     unsigned char seen[OBJECTS];
 };
 
 struct write {
     uint64_t value;
-    struct view view; /* that a reader gets which acquires */
+    struct view view; /* for a reader that acquires */
 };
 
 static struct {
     const volatile void *at;
-    struct write writes[WRITES]; /* the first: the value before */
+    struct write writes[WRITES]; /* the first one is the initial value */
     unsigned count;
     unsigned ordered; /* the last one that was sequentially consistent */
 } objects[OBJECTS];
@@ -137,7 +139,7 @@ static memory_order order_at(memory_order order, int line)
     return weak_order;
 }
 
-/* The oldest write that a load may return. */
+/* Returns the number of the oldest write that a load may return. */
 static unsigned oldest(unsigned object, memory_order order)
 {
     unsigned from = threads[current].view.seen[object];
@@ -155,7 +157,7 @@ static void take(unsigned object, unsigned number, memory_order order)
         join(&threads[current].view, &objects[object].writes[number].view);
 }
 
-/* continues: what the write before has released goes on, as this one is a read-modify-write. */
+/* continues: a read-modify-write continues the release sequence of the write before. */
 static void put(unsigned object, size_t size, uint64_t value, memory_order order, bool continues)
 {
     unsigned number = objects[object].count;
@@ -242,7 +244,7 @@ bool model_compare(volatile void *at, size_t size, void *expected, uint64_t valu
     memcpy(&wanted, expected, size);
     object = object_of(at, size);
     last = objects[object].count - 1;
-    /* It fails by any write that differs, and succeeds by the last one only. */
+    /* It may fail with any write that differs, and succeeds only with the last one. */
     for (unsigned i = last + 1; i > oldest(object, failure); i--) {
         if (i - 1 == last || objects[object].writes[i - 1].value != wanted)
             may[count++] = i - 1;
@@ -258,7 +260,7 @@ bool model_compare(volatile void *at, size_t size, void *expected, uint64_t valu
     return false;
 }
 
-/* A thread that has seen the last write of all that it looks at. */
+/* Returns true if the thread has seen the last write of each object that it has loaded. */
 static bool is_up_to_date(void)
 {
     for (unsigned i = 0; i < object_count; i++) {
@@ -268,7 +270,7 @@ static bool is_up_to_date(void)
     return true;
 }
 
-/* In time it sees what it has looked at change. */
+/* Afterwards the thread has seen the last write of each object that it had loaded before. */
 int model_yield(void)
 {
     threads[current].yields = is_up_to_date();
@@ -283,7 +285,7 @@ int model_yield(void)
     return 0;
 }
 
-/* Counts as a write also where it reads: one access has to know of the one before. */
+/* Counts as a write even if it reads, because each access must see the one before. */
 uint64_t model_use(uint64_t *at, uint64_t value)
 {
     unsigned object = object_of(at, sizeof(*at));

@@ -23,7 +23,7 @@ enum model_change {
     MODEL_OR
 };
 
-/* Before the threads begin. */
+/* Sets a value before the threads begin. */
 void model_init(volatile void *at, size_t size, uint64_t value);
 uint64_t model_load(const volatile void *at, size_t size, memory_order order, int line);
 void model_store(volatile void *at, size_t size, uint64_t value, memory_order order, int line);
@@ -31,7 +31,7 @@ uint64_t model_change(volatile void *at, size_t size, enum model_change change, 
                       memory_order order, int line);
 bool model_compare(volatile void *at, size_t size, void *expected, uint64_t value,
                    memory_order success, memory_order failure, int line);
-/* Another thread has to go on first. */
+/* Lets another thread go on first. */
 int model_yield(void);
 /* Plain memory that threads use in turns. Returns the value before. */
 uint64_t model_use(uint64_t *at, uint64_t value);
@@ -48,12 +48,14 @@ struct model {
 };
 
 /*
- * Explores all. Returns the text of what does not hold, or NULL. At weak_line the operation has
- * this order: relaxed; or, if its own is sequentially consistent, acquire and release.
+ * Explores all executions. Returns a text about the check that failed, or NULL. At weak_line the
+ * operation has this order: relaxed; or, if its own is sequentially consistent, acquire and release.
  */
 const char *model_explore(const struct model *model, int weak_line, memory_order order,
                           unsigned long *executions);
-/* The lines of operations that are not relaxed, in the last exploration. */
+/*
+ * Gets the lines of the last exploration's operations that are not relaxed. Returns their number.
+ */
 unsigned model_lines(int *lines, unsigned room);
 
 #undef atomic_init

@@ -229,7 +229,10 @@ static void crossing(enum post what, size_t length)
 
 TEST_ROW(verbs_lmr, crosses_the_end_of_its_region, each_way, crossing);
 
-/* The LMR is of another zone: it is refused even behind posts of an own LMR on the same memory. */
+/*
+ * An LMR of another zone is refused, even after posts with an LMR of the right zone on the same
+ * memory.
+ */
 static void foreign(enum post what, size_t length)
 {
     struct fx_buf memory = fx_buf_make(&n.fx, LONGEST);

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Makes a listening rsocket on 127.0.0.1. Sets its address. "options" may be NULL. */
+/* Makes a listening rsocket on 127.0.0.1. Stores its address. "options" may be NULL. */
 int rs_kit_listen(struct sockaddr_in *address, void (*options)(int rs));
 
 /* Connects two blocking rsockets: ends[0] by rconnect, ends[1] by raccept. */
