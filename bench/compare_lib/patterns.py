@@ -20,7 +20,7 @@ class Pattern:
     op: str  # send, write, read
     measure: str  # lat, bw, rate
     mode: str = "poll"  # poll, wait
-    depth: int = 1  # requests under way
+    depth: int = 1  # open requests
     smallest: int = 1  # sizes that make sense, bytes
     largest: int = 16 * MIB
 
