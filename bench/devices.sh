@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# devices.sh [IT_PERF [DEVICE...]]: the library on devices of rdma-core beside perftest, where those devices are
-# (./dev vm bench/devices.sh): same device, pattern, depth and processors, runs alternating, medians. Both sides are on this
-# machine. Streams of Writes and Reads are measured beside uDAPL (dapltest) too, if that is installed: as it does that, with 7
-# requests under way, each reported, and a target that waits.
-# In the environment: ROUNDS, how many runs; ROWS, a pattern of what of the table ('write_*', 'udapl_*'); MODE, poll or wait;
-# TIMES, how many times as many messages; VALUES=yes: all values on stderr.
+# devices.sh [IT_PERF [DEVICE...]]: compares the library with perftest on devices of rdma-core, on a machine that has them
+# (./dev vm bench/devices.sh). Both use the same device, pattern, depth and processors; their runs alternate, and medians are
+# compared. Both sides are on this machine. If uDAPL (dapltest) is installed, streams of Writes and Reads are also compared with
+# it, with its settings: 7 open requests, each with a completion, and a target that waits.
+# Environment: ROUNDS, the number of runs; ROWS, a pattern of row names ('write_*', 'udapl_*'); MODE, poll or wait;
+# TIMES, a factor for the number of messages; VALUES=yes prints all values on stderr.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
@@ -27,11 +27,11 @@ before=''
 polite=()
 ! chrt -i 0 true 2>/dev/null || polite=(chrt -i 0)
 
-# rxe is threads of the kernel. One that is woken where a program polls waits for the end of the program's slice, some
-# milliseconds, in one of a hundred round trips or in none: that is what a comparison would show. So programs do not share the
-# processor as groups, and those of a ping-pong on rxe, and where all share one processor, only have what such threads leave.
-# Streams on two would have a switch to the device for each request, in place of one for several. A ping-pong on siw needs no
-# thread.
+# rxe runs in threads of the kernel. If such a thread wakes on a processor where a program polls, it waits for the end of the
+# program's time slice, which is some milliseconds. This happens in one of a hundred round trips or in none, and would decide
+# the comparison. Therefore programs do not share the processor as groups. Programs of a ping-pong on rxe, and all programs
+# that share one processor, only get the time that kernel threads leave. Streams on two processors do not run like this: each
+# request would cause a switch to the device, instead of one switch for several. A ping-pong on siw needs no thread.
 kernel_first() {
     [ -w "$autogroup" ] || return 0
     before=$(cat "$autogroup")
@@ -123,7 +123,7 @@ theirs_once() { # theirs_once DEVICE OP MEASURE SIZE DEPTH ITERS: us or MB/s
         >"$folder/client" 2>&1 || return 1
     wait "$server" || true
     server=''
-    # For a latency these are t_typical and t_avg, which leaves out the two longest round trips.
+    # For a latency these are t_typical and t_avg; t_avg leaves out the two longest round trips.
     value=$(awk -v measure="$3" -v size="$4" 'measure == "bw" && NF == 1 && /^[0-9.]+$/ { figure = $1 " " $1 }
         measure == "lat" && $1 == size && NF > 6 { figure = $5 " " $6 }
         END { print figure }' "$folder/client")
@@ -201,7 +201,7 @@ printf '%-9s %-5s %-3s %6s %10s %10s %-8s %-4s %6s\n' device op '' size itapi pe
 for device in "${devices[@]}"; do
     for size in 64 65536; do
         lat=$(((size == 64 ? 3000 : 1000) * times))
-        # siw accepts some MB before anything has arrived, and it_perf's stream ends only when all
+        # siw accepts some MB before anything has arrived, and it_perf's stream ends only when everything
         # has.
         case $device in
         siw*) bw=$(((size == 64 ? 20000 : 8000) * times)) ;;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is measured: messages over an RDMA connection of the API.
+ * Measures messages over an RDMA connection of the API.
  *
  *     lat    send: ping-pong of Send and Recv. write: both sides write into the other's memory and
- *            look at their own. read: one RDMA Read at a time
- *     bw,    up to depth requests under way; at the end a Send, answered by a Send, tells that
- *     rate   everything is in place
+ *            poll their own. read: one RDMA Read at a time
+ *     bw,    up to depth open requests; at the end a Send and its answer show that all data
+ *     rate   have arrived
  *
- * One request in a few is reported by a completion; that of a request tells that all before it are
- * finished too, and its cookie how many there were.
+ * One request of each batch has a completion. It means that all earlier requests are finished too;
+ * its cookie is their number.
  */
 #ifndef ITAPI_BENCH_PERF_RDMA_H
 #define ITAPI_BENCH_PERF_RDMA_H
@@ -57,7 +57,7 @@ struct perf_rdma {
     uint64_t finished;
     uint64_t report_every; /* number of requests in a batch */
 
-    /* Flow control of a stream of Sends: the peer says for how many more it has receives. */
+    /* Flow control of a stream of Sends: the peer reports how many more receives it has posted. */
     uint64_t receives_posted;
     uint64_t taken;        /* ping-pong: receives to be posted again */
     uint64_t credit;       /* sender: Sends that may be posted */
@@ -71,7 +71,7 @@ struct perf_rdma {
 
 /*
  * Opens the adapter and makes everything except a connection. The server then listens, and contact
- * says how it is reached.
+ * gets its address.
  */
 bool perf_rdma_open(struct perf_rdma *rdma, const char *ia, const struct perf_params *params,
                     bool server, struct contact *contact);
@@ -80,7 +80,7 @@ void perf_rdma_close(struct perf_rdma *rdma);
 /* Client: finds the path to the server's address, whose port is ignored. */
 bool perf_rdma_find_server(struct perf_rdma *rdma, const struct sockaddr_storage *address);
 
-/* Connect, from either side. The server gives up if the control connection is lost. */
+/* Make the connection, on either side. The server gives up if the control connection is lost. */
 bool perf_rdma_connect(struct perf_rdma *rdma, const struct contact *server);
 bool perf_rdma_accept(struct perf_rdma *rdma, const struct contact *client, int control);
 

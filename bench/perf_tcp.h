@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The reference: the same patterns over a plain TCP connection, written as well as plain TCP
- * allows. A message is one send call. The receiver takes what it gets. With sums, which both sides
- * compute of everything, there is one call for each 256 KiB, so that the octets are still in the
- * cache when the kernel copies them.
+ * allows. A message is one send call. A receive call takes any number of octets. With sums both
+ * sides compute checksums of all data, and there is one call for each 256 KiB, so that the octets
+ * are still in the cache when the kernel copies them.
  *
- * lat: send, write: ping-pong. read: a small request, answered with the message
- *
- * bw, rate: send, write: a stream of messages, one byte back at the end; read: up to depth small
- * requests open, each answered with the message
+ *     lat    send, write: ping-pong. read: a small request, answered with the message
+ *     bw,    send, write: a stream of messages, one byte back at the end. read: up to depth open
+ *     rate   small requests, each answered with the message
  */
 #ifndef ITAPI_BENCH_PERF_TCP_H
 #define ITAPI_BENCH_PERF_TCP_H

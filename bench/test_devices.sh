@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# test_devices.sh IT_PERF DEVICE...: every pattern moves its data on devices of rdma-core, no matter how fast.
+# test_devices.sh IT_PERF DEVICE...: checks that every pattern moves its data on devices of rdma-core, at any speed.
 set -euo pipefail
 factor=${ITAPI_TIME_FACTOR:-1} # of all time limits
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""UCX over TCP: its own ucx_perftest."""
+"""UCX over TCP, measured by its own ucx_perftest."""
 
 from __future__ import annotations
 

@@ -49,7 +49,8 @@ struct model {
 
 /*
  * Explores all executions. Returns a text about the check that failed, or NULL. The operation at
- * weak_line has this order: relaxed; or, if its own is sequentially consistent, acquire and release.
+ * weak_line has this order: relaxed; or, if its own is sequentially consistent, acquire and
+ * release.
  */
 const char *model_explore(const struct model *model, int weak_line, memory_order order,
                           unsigned long *executions);
