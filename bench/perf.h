@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * it_perf: the parameters of a measurement, in the words of the command line. Both sides know them:
- * the client sends them to the server over the control connection.
+ * it_perf: the parameters of a measurement, named as on the command line. The client sends them to
+ * the server over the control connection.
  */
 #ifndef ITAPI_BENCH_PERF_H
 #define ITAPI_BENCH_PERF_H
@@ -66,7 +66,7 @@ struct perf_params {
 /* The largest message and the deepest queue. */
 #define PERF_SIZE_MAX  ((uint64_t)1 << 30)
 #define PERF_DEPTH_MAX ((uint64_t)4096)
-/* The last CPU that a process can be confined to. */
+/* The highest number of a CPU for --pin. */
 #define PERF_CPU_MAX ((uint64_t)1023)
 
 /* Return the words of the command line. */

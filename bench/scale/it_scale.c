@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * it_scale: many connected endpoints in one process and as many in another: the cost of one, how
- * fast they connect compared with plain TCP, what they cost a busy endpoint, and how fast they are
+ * it_scale: measures many connected endpoints in each of two processes: the cost of one, how fast
+ * they connect compared with plain TCP, how much they slow a busy endpoint, and how fast they are
  * freed.
  */
 #include "scale.h"

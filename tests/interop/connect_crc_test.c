@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CRC: what either side asks for, and what both do then. The capture of this test proves that what
- * is sent is a CRC.
+ * CRC: what either side asks for, and what both do then. The capture of this test proves that
+ * the CRC field really has a CRC.
  *
  * siw violates RFC 5044 in one point: as responder with mpa_crc_required it does not ask for CRC if
  * the initiator has not asked, and accepts the connection without it.

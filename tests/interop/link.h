@@ -17,7 +17,7 @@ void link_set_offload(bool on);
  * false if the kernel has no netem.
  */
 bool link_impair(unsigned delay_ms, unsigned loss_percent);
-/* Limits each direction to so many Mbit/s. Returns false if the kernel has no netem. */
+/* Limits the speed of each direction. Returns false if the kernel has no netem. */
 bool link_slow(unsigned megabits);
 
 /* Moves the calling process to the far end for good. The process must have one thread only. */

@@ -70,7 +70,7 @@ Test(data_coalesce, waits_for_a_post_without_the_flag, .fini = bed_close)
     fx_done_len(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 8, 0);
 }
 
-/* A request posted before without the flag does not wait. */
+/* An earlier request without the flag does not wait. */
 static void one_without_then_one_with(void)
 {
     CHECK_OK(it_post_recv(bed.pair.b_ep, NULL, 0, 1, FX_SIGNAL));

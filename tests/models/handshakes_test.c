@@ -2,7 +2,7 @@
 /*
  * Runs the library's own functions of two handshakes in each order and with each reordering that
  * their memory orders allow. Then weakens these memory orders to relaxed, one at a time; each time
- * the test must fail.
+ * the exploration must find an error.
  */
 #include "models/model.h"
 

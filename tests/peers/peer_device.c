@@ -77,8 +77,8 @@ struct peer_device *peer_device_pick(struct peer_args *args)
 /*
  * libsiw believes that an object whose mapping begins at 0x90000 has no mapping, and fails to
  * create it (SIW_INVAL_UOBJ_KEY is a legal offset). Offsets are assigned from 0 on, so a completion
- * queue that covers this offset keeps other objects from it. If that queue cannot be made, nothing
- * is lost.
+ * queue that covers this offset keeps other objects from it. The peer also works without that
+ * queue.
  */
 #define FILLER_ENTRIES 32768
 

@@ -162,7 +162,7 @@ static void check_sync(void)
     EXPECT(dat_lmr_sync_rdma_write(near.ia, segments, 2) != DAT_SUCCESS);
 }
 
-/* Several LMRs share memory that the same 40 octets name. */
+/* Several LMRs share memory under the same 40-octet identifier. */
 static void check_shared(void)
 {
     DAT_REGION_DESCRIPTION region;

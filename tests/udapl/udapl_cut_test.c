@@ -150,7 +150,7 @@ static void both_are_over(struct relay *relay)
     (void)kit_completion(A->request, DAT_DTO_RDMA_READ, DAT_DTO_ERR_FLUSHED, 7);
     kit_is_empty(A->request);
     is_over(A);
-    relay_end(relay); /* now the other end learns of it */
+    relay_end(relay); /* also ends the connection for the other side */
     is_over(B);
 }
 

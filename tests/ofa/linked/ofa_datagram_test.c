@@ -180,7 +180,7 @@ static void sleeping_receiver(void)
     close_end(&end);
 }
 
-/* ---- Objects that go under fire ------------------------------------------------------------- */
+/* ---- Objects destroyed under traffic -------------------------------------------------------- */
 
 static atomic_uint target;
 static atomic_bool done;

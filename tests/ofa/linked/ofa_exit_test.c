@@ -13,7 +13,7 @@ enum {
     BYTES = 64
 };
 
-/* What each process needs to know of the other. */
+/* The data that each process sends to the other to connect. */
 struct hello {
     uint32_t number;
 };

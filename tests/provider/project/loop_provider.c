@@ -209,7 +209,7 @@ static void loop_counters(struct ual_ia *ia, struct itx_counters *counters)
     (void)counters;
 }
 
-/* ---- What there is nothing to do for -------------------------------------------------------- */
+/* ---- Operations without any work ------------------------------------------------------------ */
 
 static it_status_t loop_pz_create(struct ual_pz *pz)
 {
