@@ -454,13 +454,18 @@ static inline enum iw_error iw_model_read_direct(struct iw_rx *rx, const uint8_t
 
 /*
  * Feeds pieces of random length; the payload by direct reads if `direct`. Each piece is copied to
- * the heap, so that a read past its end is found.
+ * the end of a block of the heap, so that a read past its end is found, and overwritten behind the
+ * call.
  */
 static inline enum iw_error iw_model_feed(struct iw_rx *rx, const uint8_t *data, size_t length,
                                           size_t longest, bool direct, uint32_t seed)
 {
     enum iw_error error = IW_OK;
+    size_t room = longest < length ? longest : length;
+    uint8_t *block = malloc(room ? room : 1);
 
+    if (!block)
+        abort();
     while (length > 0 && error == IW_OK) {
         size_t taken;
         uint32_t wanted = iw_rx_direct_wanted(rx);
@@ -474,17 +479,16 @@ static inline enum iw_error iw_model_feed(struct iw_rx *rx, const uint8_t *data,
 
             error = iw_model_read_direct(rx, data, wanted, arrived, &taken);
         } else {
-            uint8_t *copy = malloc(taken);
+            uint8_t *copy = block + room - taken;
 
-            if (!copy)
-                abort();
             memcpy(copy, data, taken);
             error = iw_rx_consume(rx, copy, taken);
-            free(copy);
+            memset(copy, 0xdd, taken);
         }
         data += taken;
         length -= taken;
     }
+    free(block);
     return error;
 }
 
