@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# counted_instructions.sh PROGRAM [top]: instructions in user space per message of 64 B, by callgrind,
-# both sides together, those of the test and of the kernel's entry left out. Fails above the limits below; `top` shows the functions.
+# counted_instructions.sh PROGRAM [top]: counts the instructions in user space per message of 64 B with callgrind, of both sides
+# together, without those of the test and of the kernel's entry. Fails above the limits below; `top` shows the functions.
 set -euo pipefail
 
 program=${1:?usage: counted_instructions.sh PROGRAM [top]}

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# counted_syscalls.sh PROGRAM: system calls per message of 64 B by kind, as strace counts them, both sides together. What
-# counted_calls_test counts are the calls it has taken the place of; here is the kernel's side of it: no other kind is there.
+# counted_syscalls.sh PROGRAM: counts the system calls per message of 64 B by kind with strace, of both sides together.
+# counted_calls_test counts only the functions that it replaces; this shows that the kernel gets no other kind of call.
 set -euo pipefail
 
 program=${1:?usage: counted_syscalls.sh PROGRAM}
@@ -16,14 +16,14 @@ few=640
 many=13440
 failed=0
 
-# count PATTERN MESSAGES: lines "CALL NUMBER". The time of a call is of no interest, the errors are among them. With the
-# calls left out the test makes its schedule; counted_calls_test has those of the library.
+# count PATTERN MESSAGES: prints lines "CALL NUMBER"; failed calls count too. The test makes its schedule with the calls
+# that are left out here; counted_calls_test counts those of the library.
 count() {
     strace -f -c -e trace='!ioctl,nanosleep,clock_gettime,getsockname,getpeername' -o "$folder/summary" "$program" "$1" "$2" >"$folder/log" 2>&1 || { cat "$folder/log" >&2; exit 1; }
     awk '$1 ~ /^[0-9.]+$/ && $NF != "total" { print $NF, $4 }' "$folder/summary"
 }
 
-# check PATTERN LIMIT WHAT: so many calls per message, and a hundredth of what is neither data nor waiting for it.
+# check PATTERN LIMIT WHAT: fails with more than LIMIT calls per message, or more than 0.01 that neither move nor await data.
 check() {
     count "$1" "$few" >"$folder/few"
     count "$1" "$many" >"$folder/many"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# test_verbs_peer.sh VERBS_PEER: two of them with each other over siw, on one address and between
-# two namespaces: every command, and what commands refuse. Runs in the guest of tests/vm.
+# test_verbs_peer.sh VERBS_PEER: connects two of them over siw, on one address and between two
+# namespaces, and tests every command and its refusals. Runs in the guest of tests/vm.
 set -euo pipefail
 
 verbs_peer=$1
@@ -30,7 +30,7 @@ start() {
     rm -r "$fifos"
 }
 
-# hang_up NAME: ends its input.
+# hang_up NAME: closes its input.
 hang_up() {
     local fd=${in[$1]}
     exec {fd}>&-

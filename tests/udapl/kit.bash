@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Read by "programs": pairs of uDAPL programs, and what they print. A caller sets
-#   name, address          of the IA: as dat.conf has it, as a client gives it
+# Read by "programs": starts pairs of uDAPL programs and checks their output. A caller sets
+#   name, address          of the IA: its name in dat.conf, and the address that a client uses
 #   server_conf, client_conf
-#   folder                 for outputs
+#   folder                 for their output
 #   on_server, on_client   words in front of their commands, if any
 
 factor=${ITAPI_TIME_FACTOR:-1} # of all time limits
@@ -23,7 +23,7 @@ kill_server() {
     [ -z "$server" ] || kill -KILL "$server" 2>/dev/null || true
 }
 
-# wait_until COMMAND...: for up to 30 s times the factor; the server must live.
+# wait_until COMMAND...: waits until it succeeds, for up to 30 s times the factor. The server must live.
 wait_until() {
     local deadline=$((SECONDS + 30 * factor))
     until "$@"; do
@@ -33,7 +33,7 @@ wait_until() {
     done
 }
 
-# listens PORT: a TCP socket of any process.
+# listens PORT: succeeds if a TCP socket of any process listens there.
 listens() {
     local hex
     printf -v hex ':%04X' "$1"
@@ -41,14 +41,14 @@ listens() {
                         END { exit !found }' /proc/net/tcp /proc/net/tcp6
 }
 
-# The programs tell line by line, so that those of one that is killed are there.
+# The programs have line-buffered output, so that the lines of a killed program are not lost.
 start_server() { # start_server COMMAND...
     server_command=$*
     DAT_OVERRIDE=$server_conf "${on_server[@]}" stdbuf -oL "$@" >"$folder/server" 2>&1 </dev/null &
     server=$!
 }
 
-# server_ends: within 30 s times the factor.
+# server_ends: waits for it for up to 30 s times the factor.
 server_ends() {
     local deadline=$((SECONDS + 30 * factor))
     while kill -0 "$server" 2>/dev/null && [ "$SECONDS" -lt "$deadline" ]; do
@@ -57,7 +57,7 @@ server_ends() {
     ! kill -0 "$server" 2>/dev/null
 }
 
-# finish_server: waits for its end; it must be a good one.
+# finish_server: waits for its end. It must be successful.
 finish_server() {
     local status=0
     server_ends || fail "the server does not end: $server_command"
@@ -82,15 +82,15 @@ silent() {
     ! grep -qE -- "$2" "$folder/$1" || fail "the $1 says '$2'"
 }
 
-# too_early: dtest's server tells its address a moment before it listens; a client that is quicker is
-# refused by a device, and ends. uiwarp is patient.
+# too_early: dtest's server prints its address a moment before it listens. A device refuses a client
+# that is faster, and the client ends. uiwarp tries again.
 too_early() {
     [ "$name" != itapi-lo ] && grep -qs 'conn event : 0x4003' "$folder/client" &&
         say "$1 was refused: again"
 }
 
-# loses_count PROGRAM: dtestcm's server counts events and frees an EP at any of them, without a look at
-# what they tell. One that is established behind another's end is freed, and its end awaited for ever.
+# loses_count PROGRAM: dtestcm's server counts events and frees an EP at each of them, of any kind. If
+# one EP is established after another has ended, it frees that EP and waits for its end for ever.
 loses_count() {
     [ "$1" = dtestcm ] && ! server_ends && say "$1 has lost count of its events: again"
 }
@@ -101,7 +101,7 @@ tell_again() {
     [ "$pairs" = 0 ] || say "== $again of $pairs pairs were started again"
 }
 
-# pair PORT PROGRAM SERVER-ARGUMENTS -- CLIENT-ARGUMENTS: PORT is where the server tells its address.
+# pair PORT PROGRAM SERVER-ARGUMENTS -- CLIENT-ARGUMENTS: PORT is the port on which the server reports its address.
 pair() {
     local port=$1 program=$2 arguments=() attempt
     shift 2

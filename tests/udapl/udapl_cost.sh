@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# udapl_cost.sh PROGRAM: instructions of the uDAPL provider itself, by callgrind, for each post and for each
-# completion that dat_evd_dequeue takes: those of libdaplitapi.so, not of what it calls. Fails above the limits.
+# udapl_cost.sh PROGRAM: counts the instructions of the uDAPL provider (libdaplitapi.so) with callgrind, for each post and for
+# each completion that dat_evd_dequeue takes. The libraries that it calls do not count. Fails above the limits.
 set -euo pipefail
 
 program=${1:?usage: udapl_cost.sh PROGRAM}

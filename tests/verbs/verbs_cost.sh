@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# verbs_cost.sh PROGRAM POST: instructions of ours, by callgrind, for each usual post and completion on the
-# stub device, whose own functions are not counted. Fails with more than POST of one post, and above the limit below.
+# verbs_cost.sh PROGRAM POST: counts our instructions with callgrind, for each usual post and completion on the stub device,
+# whose own functions do not count. Fails if a post has more than POST, or a completion more than the limit below.
 set -euo pipefail
 
 program=${1:?usage: verbs_cost.sh PROGRAM POST}

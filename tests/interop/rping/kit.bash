@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Programs of both sides in the guest, and what they print. rping's exit status says nothing.
-# Starting a process is expensive in the guest: the shell does by itself what it can.
+# Starts the programs of both sides in the guest and checks their output. rping's exit status means
+# nothing. Starting a process is expensive in the guest, so the shell does most work itself.
 
 folder=$(mktemp -d)
 port=7200
@@ -14,7 +14,7 @@ ended=0
 mkfifo "$folder/never"
 exec {never}<>"$folder/never"
 
-# pause SECONDS: in the shell itself.
+# pause SECONDS: waits without starting a process.
 pause() { read -r -t "$1" -u "$never" || true; }
 
 say() { printf 'rping: %s\n' "$*"; }
@@ -38,7 +38,7 @@ clean_up() {
     rm -rf "$folder"
 }
 
-# limit SECONDS: a case that takes longer fails, and shows what the programs have printed.
+# limit SECONDS: a case that takes longer fails, and shows the output of the programs.
 limit() {
     local self=$$
     (pause "$1" && kill -TERM "$self") &
@@ -46,8 +46,8 @@ limit() {
     disown
 }
 
-# place WHERE: sets interfaces and addresses of both sides, and what stands before commands of the
-# other one. A program on plain TCP has no interface of the kernel.
+# place WHERE: sets interfaces and addresses of both sides, and the words in front of commands of the
+# other side. A program on plain TCP has no interface of the kernel.
 place() {
     our_interface=uiwarp their_interface=
     there=()
@@ -71,7 +71,7 @@ place() {
     esac
 }
 
-# Each server has a port of its own: the last one's connections may be in time-wait.
+# Each server uses a new port, because connections of the last one may be in time-wait.
 next_port() { port=$((port + 1)); }
 
 # ---- siw's settings ----------------------------------------------------------
@@ -91,10 +91,10 @@ siw_settings_back() {
 }
 
 # ---- Programs ----------------------------------------------------------------
-# Each has a name; what it prints goes to $folder/NAME.out and $folder/NAME.err, apart because they
-# would get into each other in the middle of lines.
+# Each program has a name. Its output goes to $folder/NAME.out and $folder/NAME.err; in one file the
+# two would mix in the middle of lines.
 
-# watched COMMAND...: what is started by it prints line by line, for those who wait for a line.
+# watched COMMAND...: starts a command with line-buffered output, so that a line can be waited for.
 watched() {
     local line_by_line=(stdbuf -oL)
     "$@"
@@ -152,7 +152,7 @@ until_true() { # until_true COMMAND...: for ever, that is, until the limit
     done
 }
 
-# siw's own listeners are in these tables too, which are those of the process's namespace.
+# These tables are those of the process's namespace. siw's own listeners are in them too.
 listens() { # listens NAME
     if [[ $our_interface == rxe* ]]; then
         kill -0 "${pid_of[$1]}" || fail "the $1 has ended by itself"
@@ -180,13 +180,13 @@ wait_for_further_ping() { # wait_for_further_ping NAME
     wait_for_ping "$1" $((${last%: } + 2))
 }
 
-# ---- What was printed --------------------------------------------------------
+# ---- Output ------------------------------------------------------------------
 
 expect_line() { # expect_line NAME PATTERN
     grep -q -e "$2" "$folder/$1".{out,err} || fail "the $1 does not say: $2"
 }
 
-# rping tells in words when something goes wrong.
+# rping reports failures only in its text.
 expect_content() { # expect_content NAME
     ! grep -Eiq 'fail|error|mismatch|invalid|unknown|bogus' "$folder/$1".{out,err} ||
         fail "the $1 is not content"
@@ -198,8 +198,8 @@ while [ ${#endless_text} -lt 65600 ]; do
     endless_text+=$endless_text
 done
 
-# expect_pings NAME TITLE COUNT SIZE: these and no others, in this order. A client of rping makes
-# its text itself, so this tells what is right from another source than the programs.
+# expect_pings NAME TITLE COUNT SIZE: the output must have exactly these pings, in this order. The
+# expected text is computed here, because a client of rping makes its text itself.
 expect_pings() {
     local title=$2 count=$3 size=$4 number=0 line head
     while read -r line; do

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# ofa_cost.sh PROGRAM ENDPOINT [top]: instructions of ulp/ofa itself, by callgrind, for each post of one segment and for each
-# completion polled: those of its sources, not of the library that it calls. And the heap of idle queue pairs, beyond
-# that of their endpoints. Fails above the limits. `top` shows the functions.
+# ofa_cost.sh PROGRAM ENDPOINT [top]: counts the instructions of ulp/ofa with callgrind, for each post of one segment and for each
+# polled completion. The library that it calls does not count. Also checks the heap of idle queue pairs beyond that of their
+# endpoints. Fails above the limits. `top` shows the functions.
 set -euo pipefail
 factor=${ITAPI_TIME_FACTOR:-1} # of all time limits
 

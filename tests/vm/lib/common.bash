@@ -19,13 +19,13 @@ cannot() {
     exit "$STATUS_SKIP"
 }
 
-# A pid alone may have been given to another process meanwhile; a pid with its start time may not.
+# Another process may get the same pid later, but not the same pid and start time.
 process_identity() { # process_identity PID
     local stat
     read -r stat 2>/dev/null <"/proc/$1/stat" || return 1
-    # The name may hold spaces and parentheses: count from the last one.
+    # The name may have spaces and parentheses, so fields are counted from the last parenthesis.
     set -- "$1" ${stat##*) }
-    # What is dead but not yet waited for is gone.
+    # A zombie counts as gone.
     [ "$2" != Z ] && printf '%s.%s' "$1" "${21}"
 }
 
@@ -33,7 +33,7 @@ process_alive() { # process_alive IDENTITY
     [ -n "$1" ] && [ "$(process_identity "${1%.*}")" = "$1" ]
 }
 
-# wait_gone IDENTITY SECONDS: these times the factor of all time limits
+# wait_gone IDENTITY SECONDS: waits until the process is gone, for SECONDS times the factor of all limits
 wait_gone() {
     local deadline=$((SECONDS + $2 * FACTOR))
     while process_alive "$1"; do
@@ -56,12 +56,12 @@ need_space() { # need_space FOLDER MEBIBYTES
     [ "$free" -ge "$2" ] || cannot "no space: $free MiB free in $1, $2 needed"
 }
 
-# line_read DESCRIPTOR SECONDS: sets line. When the time is over in the middle of a line, its first
-# part waits in line_part for the next call. One descriptor per process.
+# line_read DESCRIPTOR SECONDS: sets line. If the time ends in the middle of a line, line_part keeps
+# the first part for the next call. A process may use one descriptor only.
 line_part=''
 line_read() {
     local status=0
-    # Not "IFS= read": a trap that is run meanwhile would see that IFS.
+    # Not "IFS= read": a trap that runs during the read would see that IFS.
     read -r -t "$2" -u "$1" || status=$?
     line_part+=$REPLY
     [ "$status" = 0 ] || return 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Starting and stopping guests.
+# Starts and stops guests.
 
 guest_keeper() { # guest_keeper DIR: the identity of its living keeper
     local identity
@@ -29,7 +29,7 @@ guest_start() {
     keeper=$(process_identity $!) || keeper=''
     while :; do
         line=''
-        # What a keeper said last may have come between the two looks.
+        # The keeper's last message may have come between the two checks.
         line_read 6 1 || process_alive "$keeper" || line_read 6 0.1 || line='ended no keeper'
         case $line in
         ready) break ;;
@@ -52,7 +52,8 @@ guest_end() { # guest_end DIR: its keeper and with it the guest; the folder stay
     wait_gone "$keeper" 10 || broken "process ${keeper%.*} does not end"
 }
 
-# guest_stop DIR: also what a guest left that is no more. Removes only what guest_start made.
+# guest_stop DIR: also removes the remains of a guest that has ended. Removes only files that
+# guest_start made.
 guest_stop() {
     local dir=$1
     guest_end "$dir"
@@ -62,7 +63,7 @@ guest_stop() {
     rmdir "$dir" 2>/dev/null || true
 }
 
-# guest_sweep: folders of "run" whose process was killed.
+# guest_sweep: removes folders of "run" whose process was killed.
 guest_sweep() {
     local folder
     for folder in "$cache"/run/*/; do

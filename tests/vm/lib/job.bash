@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# One command in a guest.
+# Runs one command in a guest.
 
 readonly KILL_SECONDS=$((60 * FACTOR))
 
-# job_copy FILE DESCRIPTOR: what is new in it. printed[] holds how much was.
+# job_copy FILE DESCRIPTOR: copies the new part of the file. printed[] has the length copied so far.
 job_copy() {
     local size
     size=$(stat -c %s "$1" 2>/dev/null) || return 0
@@ -14,8 +14,8 @@ job_copy() {
 
 job_tell() { printf '%s %s\n' "$1" "$id" 1<>"$dir/channel.in"; }
 
-# job_wait SECONDS: until the job is done (0; sets status), that time is over (1), the guest has ended (2; sets
-# reason). 0 seconds: for ever.
+# job_wait SECONDS: waits for the job. Returns 0 if it is done (sets status), 1 if the time is over, 2 if
+# the guest has ended (sets reason). 0 seconds: waits for ever.
 job_wait() {
     local deadline=$((SECONDS + $1 + 1)) line
     while :; do
@@ -52,7 +52,7 @@ job_start() { # job_start COMMAND [SIZE-OF-TERMINAL]
     job_tell run
 }
 
-# job_run DIR SECONDS COMMAND: sets status to the command's. Output as it comes.
+# job_run DIR SECONDS COMMAND: runs it, prints its output as it arrives, and sets status.
 job_run() {
     local dir=$1 seconds=$2 id job reason='' outcome=0
     local -A printed=([1]=0 [2]=0)
@@ -62,7 +62,7 @@ job_run() {
     job_wait "$seconds" || outcome=$?
     if [ "$outcome" = 1 ]; then
         job_tell kill
-        # A guest in which that does not help is of no use any more.
+        # If this does not help, the guest cannot be used any more.
         job_wait "$KILL_SECONDS" || { outcome=2 reason='the guest did not end the command' &&
             guest_end "$dir"; }
         status=$STATUS_TIME
@@ -82,14 +82,14 @@ job_tell_size() {
     printf 'size %s\n' "$(stty size)" 1<>"$dir/channel.in"
 }
 
-# job_shell DIR: an interactive shell on this terminal (its settings are the caller's, to restore), or
-# on what there is instead of one. Sets status. Ends the guest.
+# job_shell DIR: runs an interactive shell on this terminal, whose settings the caller restores, or on
+# the standard input and output if there is none. Sets status. Ends the guest.
 job_shell() {
     local dir=$1 id job reason='' outcome=0 copies size='24 80'
     local -A printed=([1]=0 [2]=0)
     cat "$dir/terminal.out" &
     copies=$!
-    # What is typed goes to the guest as it is, Ctrl-C too.
+    # All typed characters go to the guest unchanged, also Ctrl-C.
     if settings=$(stty -g 2>/dev/null); then
         size=$(stty size)
         trap 'stty "$settings" 2>/dev/null || true; guest_stop "$dir"' EXIT
@@ -100,10 +100,10 @@ job_shell() {
         { cat && printf '\004'; } <&0 >"$dir/terminal.in" &
     fi
     copies+=" $!"
-    # Start-up files may do much, and a guest is slow.
+    # Start-up files may take long, because a guest is slow.
     job_start "export TERM='${TERM:-dumb}' PS1='guest:\w\\$ '; exec bash --norc -i" "$size"
     job_wait 0 || outcome=$?
-    # With the guest the pipes end, and what is still in them has been printed by then.
+    # The pipes end with the guest. By then their content has been printed.
     guest_end "$dir"
     wait "${copies% *}" || true
     kill "${copies#* }" 2>/dev/null || true

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The process that owns a guest. It starts qemu, tells who waits what the guest says, and ends the
-# guest when it hangs, when nobody uses it, or when its folder is gone. A guest's folder:
-#   keeper, owner          identities: of this process; of the one the guest must not outlive, if any
+# The process that owns a guest. It starts qemu, passes the guest's messages to waiting processes, and
+# ends the guest when it hangs, when nobody uses it, or when its folder is gone. A guest's folder:
+#   keeper, owner          identities of this process, and of the process that the guest must not outlive, if any
 #   channel.in, .out       pipes to and from the agent in the guest (its ttyS1)
-#   console.log            what its kernel says (ttyS0)
+#   console.log            the messages of its kernel (ttyS0)
 #   jobs/                  shared with the guest: one folder per command
-#   out/                   shared with the guest: what tests leave there
+#   out/                   shared with the guest: files of tests
 #   wake/ID                a pipe per waiting process
 #   terminal.in, .out      pipes to and from its hvc0, for "shell" only
 #   ended                  why the guest ended
@@ -24,8 +24,8 @@ keeper_qemu() { # replaces the shell
     [ ! -p "$dir/terminal.in" ] ||
         terminal=(-chardev "pipe,id=terminal,path=$escaped/terminal"
             -device virtio-serial-pci -device virtconsole,chardev=terminal)
-    # The emulator translates code once for each virtual address: norandmaps lets processes share
-    # that of libraries, and a process starts in half the time. If this keeper is killed, so is qemu.
+    # The emulator translates code once for each virtual address. With norandmaps processes share
+    # the translated code of libraries, and a process starts in half the time. If this keeper is killed, so is qemu.
     exec setpriv --pdeathsig KILL qemu-system-x86_64 \
         "${clock[@]}" -cpu max -smp "${ITAPI_VM_CPUS:-2}" -m "${ITAPI_VM_MEMORY:-1024}" \
         -nodefaults -display none -monitor none -no-reboot \
@@ -42,7 +42,7 @@ keeper_qemu() { # replaces the shell
         -append 'console=ttyS0 panic=-1 edd=off mitigations=off norandmaps quiet'
 }
 
-# keeper_boot: waits until the agent is there; else sets reason and returns 1.
+# keeper_boot: waits for the agent. Sets reason and returns 1 if it does not come.
 keeper_boot() {
     local limit=${ITAPI_VM_BOOT_SECONDS:-$BOOT_SECONDS} step=kernel deadline line
     deadline=$((SECONDS + limit))
@@ -64,14 +64,14 @@ keeper_boot() {
 
 keeper_kill_qemu() {
     local child
-    # The signal that ends this keeper may have come before $! could be put away.
+    # The signal that ends this keeper may have come before $! was stored.
     for child in $(jobs -rp); do
         kill -KILL "$child" 2>/dev/null || true
         wait "$child" 2>/dev/null || true
     done
 }
 
-# keeper_wanted: is there still somebody who wants this guest? Else sets reason.
+# keeper_wanted: succeeds if anybody still needs this guest. Else sets reason.
 keeper_wanted() {
     local owner
     if ! [ "$(cat "$dir/keeper" 2>/dev/null)" = "$self" ]; then
@@ -82,7 +82,7 @@ keeper_wanted() {
         { reason='its starter is gone' && return 1; }
 }
 
-# keeper_reap: a job whose process on the host was killed is ended.
+# keeper_reap: ends jobs whose process on the host was killed.
 keeper_reap() {
     local pipe id
     jobs=0
@@ -124,7 +124,7 @@ keeper_end() {
     for pipe in "$dir"/wake/*; do
         keeper_wake "${pipe##*/}" "ended $reason"
     done
-    # Nobody is there to do it.
+    # No other process is left to do this.
     [ "$reason" != 'its starter is gone' ] || rm -rf "$dir"
 }
 

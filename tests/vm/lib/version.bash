@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Which kernel: the newest of which image, headers and source exist in one version.
+# Chooses the kernel: the newest one whose image, headers and source have the same version.
 
 apt_options=(-q -o APT::Sandbox::User=root)
 
-# Lists of our own, for when the machine has none or they are out of date: this needs no root.
+# Our own package lists, which need no root, in case the machine has none or outdated ones.
 version_own_lists() {
     apt_options+=(-o "Dir::State::Lists=$cache/apt/lists" -o "Dir::Cache=$cache/apt")
 }
