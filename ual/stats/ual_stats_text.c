@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The snapshot: a line for the process, then for each IA a line, followed by one for each of its
- * EPs and those of its source, and a last line "end". A snapshot without that line is incomplete. After its first word a
- * line has NAME=VALUE pairs, separated by blanks.
+ * EPs and those of its source, and a last line "end". A snapshot without that line is incomplete.
+ * After its first word a line has NAME=VALUE pairs, separated by blanks.
  */
 #include "ual/stats/ual_stats.h"
 
