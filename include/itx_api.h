@@ -1466,16 +1466,12 @@ struct itx_counters {
  */
 it_status_t itx_ia_stats(it_ia_handle_t ia_handle, struct itx_counters *counters);
 
-/**
- * Tells lines of a layer above the library, for the snapshot that ITAPI_STATS shows (it_trace).
- *
- * @param context  as given to itx_ia_set_stats_source
- * @param text     out: lines that end with a line feed, each "KIND NAME=VALUE NAME=VALUE ...". A
- *                 kind that the library has itself (itapi, ia, ep, end) must not be used. A line
- *                 with a pair "id=..." has rates
- * @param room     octets of text; 0: text may be NULL
- *
- * @return the length of all lines, as snprintf does; only whole lines of what fits are shown
+/*
+ * Writes lines of a layer above the library, for the snapshot that ITAPI_STATS shows (it_trace),
+ * to text, which has room octets (0: text may be NULL). Each line reads "KIND NAME=VALUE ..." and
+ * ends with a line feed; a kind of the library itself (itapi, ia, ep, end) must not be used. A line
+ * with a pair "id=..." has rates. Returns the length of all lines, as snprintf does; the snapshot
+ * shows those that fit whole.
  */
 typedef size_t (*itx_stats_source_t)(void *context, char *text, size_t room);
 

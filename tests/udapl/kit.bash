@@ -101,6 +101,35 @@ tell_again() {
     [ "$pairs" = 0 ] || say "== $again of $pairs pairs were started again"
 }
 
+# answered_too_soon: an initiator on siw fails with EPROTO if the responder's first message is there before it
+# has read the Reply. dapltest's client then waits for the end of that connection for ever.
+answered_too_soon() {
+    [ "$name" != itapi-lo ] && grep -qs 'conn_event_wait .*NON_PEER_REJECTED' "$folder/client"
+}
+
+# dapltest_client ARGUMENT...: must end well. If the server was too fast, both start again.
+dapltest_client() {
+    local client attempt status=0
+    for ((attempt = 0; attempt < 5; attempt++)); do
+        DAT_OVERRIDE=$client_conf timeout $((60 * factor)) "${on_client[@]}" stdbuf -oL dapltest "$@" \
+            >"$folder/client" 2>&1 </dev/null &
+        client=$!
+        while kill -0 "$client" 2>/dev/null && ! answered_too_soon; do
+            sleep 0.02
+        done
+        pairs=$((pairs + 1))
+        answered_too_soon || break
+        say "dapltest's client was answered too soon: again"
+        again=$((again + 1))
+        kill "$client" 2>/dev/null || true
+        kill_server
+        wait "$client" "$server" 2>/dev/null || true
+        dapltest_server
+    done
+    wait "$client" || status=$?
+    [ "$status" = 0 ] || fail "status $status: dapltest $*"
+}
+
 # pair PORT PROGRAM SERVER-ARGUMENTS -- CLIENT-ARGUMENTS: PORT is the port on which the server reports its address.
 pair() {
     local port=$1 program=$2 arguments=() attempt
