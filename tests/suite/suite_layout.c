@@ -24,7 +24,11 @@ struct layout layout_make(void)
 
 struct fx_buf layout_buf(struct suite_side *side, const struct layout *layout)
 {
-    struct fx_buf buf = fx_buf_make(&side->node, layout->size);
+    /*
+     * No small piece crosses a page: of up to 32 octets that siw sends by its own thread, such as a
+     * Read's answer, it copies the wrong ones behind the boundary (siw_try_1seg).
+     */
+    struct fx_buf buf = fx_buf_make_paged(&side->node, layout->size);
 
     memset(buf.data, GUARD, buf.size);
     return buf;

@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define PAGE ((size_t)4096)
+
 /* ---- Time ----------------------------------------------------------------------------------- */
 
 uint64_t fx_now_us(void)
@@ -149,16 +151,28 @@ void fx_node_open(struct fx_node *node)
 
 /* ---- Memory --------------------------------------------------------------------------------- */
 
-struct fx_buf fx_buf_make_as(it_pz_handle_t pz, size_t size, it_mem_priv_t privs,
-                             it_addr_mode_t mode)
+static struct fx_buf buf_of(void *data, it_pz_handle_t pz, size_t size, it_mem_priv_t privs,
+                            it_addr_mode_t mode)
 {
-    struct fx_buf buf = {.size = size, .mode = mode};
+    struct fx_buf buf = {.data = data, .size = size, .mode = mode};
 
-    buf.data = calloc(1, size);
     CHECK(buf.data != NULL);
     CHECK_OK(it_lmr_create21(pz, buf.data, NULL, size, mode, privs, IT_LMR_FLAG_NONE, 0, &buf.lmr,
                              &buf.key));
     return buf;
+}
+
+struct fx_buf fx_buf_make_as(it_pz_handle_t pz, size_t size, it_mem_priv_t privs,
+                             it_addr_mode_t mode)
+{
+    return buf_of(calloc(1, size), pz, size, privs, mode);
+}
+
+struct fx_buf fx_buf_make_paged(const struct fx_node *node, size_t size)
+{
+    void *data = aligned_alloc(PAGE, (size + PAGE - 1) / PAGE * PAGE);
+
+    return buf_of(data, node->pz, size, FX_PRIVS_ALL, IT_ADDR_MODE_ABSOLUTE);
 }
 
 struct fx_buf fx_buf_make(const struct fx_node *node, size_t size)

@@ -89,6 +89,8 @@ struct fx_buf {
 
 /* Allocates and registers a buffer. fx_buf_make chooses absolute mode and all rights. */
 struct fx_buf fx_buf_make(const struct fx_node *node, size_t size);
+/* The same, at the beginning of a page; the octets are whatever was there. */
+struct fx_buf fx_buf_make_paged(const struct fx_node *node, size_t size);
 struct fx_buf fx_buf_make_as(it_pz_handle_t pz, size_t size, it_mem_priv_t privs,
                              it_addr_mode_t mode);
 void fx_buf_free(struct fx_buf *buf);
