@@ -120,6 +120,7 @@ static void stay_rest(void)
 static void stay_init(void)
 {
     pair_init();
+    fx_pair_ping(&pair); /* nothing of the startup arrives from here on */
     stay_rest();
 }
 
