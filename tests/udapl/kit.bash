@@ -101,7 +101,7 @@ tell_again() {
     [ "$pairs" = 0 ] || say "== $again of $pairs pairs were started again"
 }
 
-# answered_too_soon: an initiator on siw fails with EPROTO if the responder's first message is there before it
+# answered_too_soon: an initiator on siw fails if the responder's first message is there before it
 # has read the Reply. dapltest's client then waits for the end of that connection for ever.
 answered_too_soon() {
     [ "$name" != itapi-lo ] && grep -qs 'conn_event_wait .*NON_PEER_REJECTED' "$folder/client" &&
