@@ -13,8 +13,8 @@
 
 #include <array>
 #include <iostream>
-#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace
@@ -155,7 +155,6 @@ void server::run(int listener)
 void ask(int tcp, char **texts)
 {
     lines text{};
-    char line[LINE_SIZE];
     itapi::adapter ia("uiwarp");
     itapi::zone pz(ia);
     itapi::region region(pz, itapi::span<lines>(text), IT_PRIV_LOCAL);
@@ -166,7 +165,7 @@ void ask(int tcp, char **texts)
 
     ep.post_recv(region.segment(itapi::span<char>(text.in)));
     write_line(tcp, "rdma");
-    if (!read_line(tcp, line) || std::string_view(line) != "go ahead")
+    if (!read_line(tcp, text.out.data()) || std::string_view(text.out.data()) != "go ahead")
         fail("convert", "the server does not want to");
     ep.convert(tcp);
     if (!connection.wait(event) || event.event_number != IT_CM_MSG_CONN_ESTABLISHED_EVENT)
@@ -195,7 +194,6 @@ try {
         return 2;
     }
     ask(connect_to(argv[2], argv[3]), argv + 4);
-    return 0;
 } catch (const itapi::error &error) {
     fail("step6", error.what());
 }
