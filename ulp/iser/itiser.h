@@ -157,10 +157,10 @@ struct itiser_config {
      * 0: 65536, over RDMA 8192.
      */
     uint32_t first_burst;
-    bool first_burst_none; /* insists on InitialR2T=Yes */
-    bool immediate_none;   /* insists on ImmediateData=No */
-    bool no_crc;           /* iWARP: no CRC32c, unless the initiator insists on it */
-    bool no_spin;          /* the thread sleeps at once while an initiator over RDMA is silent */
+    bool first_burst_none;     /* insists on InitialR2T=Yes */
+    bool immediate_none;       /* insists on ImmediateData=No */
+    bool no_crc;               /* iWARP: no CRC32c, unless the initiator insists on it */
+    bool no_spin;              /* the thread sleeps at once while an initiator is silent */
     unsigned login_timeout_ms; /* 0: 15000 */
     /* Silence of an initiator until it is pinged, and again until it is dropped; 0: 30000. */
     unsigned silence_ms;

@@ -174,7 +174,7 @@ static bool arrival_make_session(struct iser_arrival *arrival, struct iser_link 
 static void arrival_become_session(struct iser_arrival *arrival)
 {
     struct itiser *target = arrival->owner;
-    struct iser_link *link = iser_plain_new(target->service.base, arrival->fd);
+    struct iser_link *link = iser_plain_new(target->service.base, &target->stay, arrival->fd);
 
     if (!link) {
         arrival_free(arrival);

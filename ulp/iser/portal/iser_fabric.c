@@ -154,14 +154,6 @@ static bool fabric_convert(struct iser_session *session, const uint8_t *bhs,
 
 /* ---------------------------------------------------------------- the IA */
 
-static bool fabric_is_alone(const void *portal)
-{
-    const struct itiser *target = portal;
-    const struct iser_session *only = target->service.sessions;
-
-    return only && !only->next && target->half_logins == 0 && iser_pool_is_idle(target->pool);
-}
-
 static bool fabric_make(struct iser_fabric *fabric, const char *interface, it_status_t *status)
 {
     struct iser_rdma_shared *shared = &fabric->shared;
@@ -220,9 +212,7 @@ bool iser_fabric_open(struct itiser *target, const struct itiser_config *config,
         fabric->owner = target;
         fabric->shared.base = target->service.base;
         fabric->shared.no_crc = config->no_crc;
-        fabric->shared.is_alone = fabric_is_alone;
-        fabric->shared.portal = target;
-        fabric->shared.stay.off = config->no_spin;
+        fabric->shared.stay = &target->stay;
         if (fabric_make(fabric, interface, &status)) {
             target->service.rdma_buffers.pz = fabric->shared.pz;
             target->service.rdma_buffers.privs = IT_PRIV_LOCAL;

@@ -4,6 +4,7 @@
 #define ITAPI_ULP_ISER_PORTAL_ISER_PORTAL_H
 
 #include "session/iser_session.h"
+#include "transfer/iser_stay.h"
 
 struct itiser;
 
@@ -34,6 +35,7 @@ struct itiser {
     size_t portal_count;
     struct iser_pool *pool;
     struct event pool_readable;
+    struct iser_stay stay;
     struct iser_fabric *fabric; /* NULL: no portal serves RDMA */
     /* Way (B): passes a stream that begins with an MPA Request to the IA; fd stays the caller's. */
     void (*request)(struct itiser *target, int fd);

@@ -87,6 +87,14 @@ static void itiser_reap(evutil_socket_t fd, short what, void *argument)
     iser_pool_reap(target->pool);
 }
 
+static bool itiser_is_alone(const void *portal)
+{
+    const struct itiser *target = portal;
+    const struct iser_session *only = target->service.sessions;
+
+    return only && !only->next && target->half_logins == 0 && iser_pool_is_idle(target->pool);
+}
+
 static void itiser_cut(struct itiser *target)
 {
     struct iser_session *session = target->service.sessions;
@@ -209,6 +217,9 @@ static bool itiser_begin(struct itiser *target, const struct itiser_config *conf
     struct iser_service *service = &target->service;
     unsigned silence_ms = config->silence_ms ? config->silence_ms : SILENCE_MS;
 
+    target->stay.off = config->no_spin;
+    target->stay.is_alone = itiser_is_alone;
+    target->stay.portal = target;
     service->portal = target;
     service->addresses = itiser_addresses;
     service->settled = iser_arrival_settled;

@@ -14,6 +14,7 @@
 
 struct event_base;
 struct iser_link;
+struct iser_stay;
 
 /* Numbers that each PDU to the initiator carries; session/ maintains them. */
 struct iser_numbers {
@@ -144,7 +145,7 @@ void iser_link_close(struct iser_link *link);
  * Creates a link for iSCSI on a TCP stream and takes fd. Returns NULL without memory: the caller
  * keeps fd.
  */
-struct iser_link *iser_plain_new(struct event_base *base, int fd);
+struct iser_link *iser_plain_new(struct event_base *base, struct iser_stay *stay, int fd);
 /*
  * Stops reading and gives up the descriptor. early: octets that have been read but not passed up;
  * they live as long as the link. Nothing waits to be sent.

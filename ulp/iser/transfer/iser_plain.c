@@ -5,17 +5,32 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* Reads, and sends the resulting output. Returns the number of octets read. */
+static size_t plain_turn(struct iser_link *link)
+{
+    struct plain *plain = plain_of(link);
+    uint64_t before = link->octets_in;
+
+    if (!event_pending(&plain->readable, EV_READ, NULL))
+        return 0; /* the queue is full: plain_watch */
+    plain->in_turn = true;
+    plain_read(plain);
+    plain->in_turn = false;
+    if (link->octets_in > before)
+        plain_flush(plain);
+    return (size_t)(link->octets_in - before);
+}
+
 static void plain_readable(evutil_socket_t fd, short what, void *argument)
 {
     struct plain *plain = argument;
 
     (void)fd;
     (void)what;
+    iser_stay_learn(plain->stay);
     iser_link_enter(&plain->link);
-    plain->in_turn = true;
-    plain_read(plain);
-    plain->in_turn = false;
-    plain_flush(plain);
+    (void)plain_turn(&plain->link);
+    iser_stay(plain->stay, &plain->link, plain_turn);
     iser_link_leave(&plain->link);
 }
 
@@ -51,13 +66,14 @@ void plain_unwatch(struct plain *plain)
     (void)event_del(&plain->writable);
 }
 
-struct iser_link *iser_plain_new(struct event_base *base, int fd)
+struct iser_link *iser_plain_new(struct event_base *base, struct iser_stay *stay, int fd)
 {
     struct plain *plain = calloc(1, sizeof(*plain));
 
     if (!plain)
         return NULL;
     iser_link_init(&plain->link, &iser_plain_ops, base);
+    plain->stay = stay;
     plain->fd = fd;
     plain->end = &plain->first;
     plain->in_size = PLAIN_IN_BEFORE;

@@ -4,6 +4,7 @@
 #define ITAPI_ULP_ISER_TRANSFER_ISER_PLAIN_H
 
 #include "transfer/iser_link.h"
+#include "transfer/iser_stay.h"
 
 #include <event2/event.h>
 #include <event2/event_struct.h>
@@ -33,6 +34,7 @@ struct plain_message {
 
 struct plain {
     struct iser_link link;
+    struct iser_stay *stay;
     int fd;
     struct event readable, writable;
 

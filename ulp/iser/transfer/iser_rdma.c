@@ -124,8 +124,9 @@ static size_t rdma_take_events(struct rdma *rdma)
 }
 
 /* Handles events and sends the resulting output. Returns the number of events. */
-static size_t rdma_turn(struct rdma *rdma)
+static size_t rdma_turn(struct iser_link *link)
 {
+    struct rdma *rdma = rdma_of(link);
     size_t count = RDMA_EVENTS, all = 0;
 
     rdma_begin_turn(rdma);
@@ -145,10 +146,10 @@ static void rdma_events(it_evd_handle_t evd, void *argument)
     (void)evd;
     if (rdma->link.closed)
         return; /* waits to be freed by iser_rdma_reap */
-    rdma_stay_learn(&rdma->shared->stay);
+    iser_stay_learn(rdma->shared->stay);
     iser_link_enter(&rdma->link);
-    (void)rdma_turn(rdma);
-    rdma_stay(rdma, rdma_turn);
+    (void)rdma_turn(&rdma->link);
+    iser_stay(rdma->shared->stay, &rdma->link, rdma_turn);
     iser_link_leave(&rdma->link);
 }
 

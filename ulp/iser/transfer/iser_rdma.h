@@ -7,6 +7,7 @@
 #define ITAPI_ULP_ISER_TRANSFER_ISER_RDMA_H
 
 #include "transfer/iser_link.h"
+#include "transfer/iser_stay.h"
 
 #include "itx_api.h"
 
@@ -22,25 +23,14 @@
 #define RDMA_REQUESTS       640u /* a Send for each slot, a Write or a Read for each command */
 #define RDMA_RECEIVES       (ISER_LINK_RECEIVES + RDMA_LOGIN_RECEIVES)
 
-/* At the end of a turn the thread polls for the next command for some time before it sleeps. */
-struct rdma_stay {
-    bool off;
-    uint64_t ask_ns;  /* how long the next turn polls */
-    uint64_t left_ns; /* when the last turn ended */
-    unsigned pause;   /* short sleeps until polling is tried again */
-};
-
-/* State that IAs and links share. Zeroed, then .ia, .pz and .base are set. */
+/* State that IAs and links share. Zeroed, then .ia, .pz, .base and .stay are set. */
 struct iser_rdma_shared {
     it_ia_handle_t ia;
     it_pz_handle_t pz;
     struct event_base *base;
     struct rdma *dying; /* links whose EVD must be freed outside its callback */
     bool no_crc;        /* do not ask for CRC */
-    /* Returns true if only the one session has work: iser_rdma_stay.c. */
-    bool (*is_alone)(const void *portal);
-    const void *portal;
-    struct rdma_stay stay;
+    struct iser_stay *stay;
 };
 
 struct rdma_slot {
@@ -127,13 +117,6 @@ void rdma_send(struct iser_link *link, const uint8_t *bhs, const void *data, uin
 void rdma_solicit(struct iser_link *link, struct iser_transfer *transfer);
 void rdma_respond(struct iser_link *link, struct iser_transfer *transfer);
 void rdma_drain(struct iser_link *link);
-
-/* ---- iser_rdma_stay.c ---- */
-
-/* Called when the thread wakes: learns whether the sleep was short. */
-void rdma_stay_learn(struct rdma_stay *stay);
-/* Polls for a short time. take: handles events and answers, and returns the number of events. */
-void rdma_stay(struct rdma *rdma, size_t (*take)(struct rdma *rdma));
 
 /* ---- iser_rdma_memory.c ---- */
 

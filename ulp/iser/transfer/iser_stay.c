@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * An initiator with one outstanding command sends the next one as soon as it gets the response. A
- * sleep and a wake-up for each command take longer than the command itself, especially on two
- * processors. So the thread polls for a short time, like the library's waits: only while no other
- * session or thread needs it, only where sleeps have been short, and it yields the processor each
- * time.
- */
-#include "transfer/iser_rdma.h"
+#include "transfer/iser_stay.h"
 
 #include <sched.h>
 #include <time.h>
@@ -27,7 +20,7 @@ static uint64_t stay_now_ns(void)
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
-void rdma_stay_learn(struct rdma_stay *stay)
+void iser_stay_learn(struct iser_stay *stay)
 {
     if (stay->off || stay->ask_ns == STAY_ASK_NS || stay_now_ns() - stay->left_ns > STAY_ASK_NS)
         return;
@@ -37,26 +30,24 @@ void rdma_stay_learn(struct rdma_stay *stay)
         stay->ask_ns = STAY_ASK_NS;
 }
 
-static bool stay_may(const struct rdma *rdma)
+static bool stay_may(const struct iser_stay *stay, const struct iser_link *link)
 {
-    const struct iser_rdma_shared *shared = rdma->shared;
-
-    return shared->stay.ask_ns > 0 && !rdma->link.closed && !rdma->link.lost &&
-           !rdma->link.draining && shared->is_alone(shared->portal);
+    return stay->ask_ns > 0 && !link->closed && !link->lost && !link->draining &&
+           stay->is_alone(stay->portal);
 }
 
-void rdma_stay(struct rdma *rdma, size_t (*take)(struct rdma *rdma))
+void iser_stay(struct iser_stay *stay, struct iser_link *link,
+               size_t (*take)(struct iser_link *link))
 {
-    struct rdma_stay *stay = &rdma->shared->stay;
     uint64_t begin = stay_now_ns(), heard = begin, now = begin;
 
-    while (stay_may(rdma) && now - begin < STAY_MOST_NS) {
+    while (stay_may(stay, link) && now - begin < STAY_MOST_NS) {
         (void)sched_yield();
         if (stay_now_ns() - now > STAY_STOLEN_NS) {
             stay->ask_ns = 0;
             stay->pause = STAY_PAUSE;
         }
-        if (take(rdma) > 0) {
+        if (take(link) > 0) {
             now = heard = stay_now_ns();
             continue;
         }
