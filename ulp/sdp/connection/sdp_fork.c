@@ -22,10 +22,10 @@ void sdp_before_fork(void)
 
     sdp_lead_end(false);
     (void)pthread_rwlock_wrlock(&sdp_start_lock);
+    (void)pthread_rwlock_wrlock(&sdp_fork_gate);
     (void)pthread_mutex_lock(&sdp_list_lock);
     if (!adapter)
         return;
-    atomic_store(&sdp_forking, true);
     for (struct sdp_connection *each = sdp_list_first; each; each = each->next)
         hold(each);
     if (!adapter->device)
@@ -70,12 +70,13 @@ static void after_fork(bool child)
         for (struct sdp_connection *each = sdp_list_first; each; each = each->next)
             go_on(each, child, !adapter->device);
     }
-    atomic_store(&sdp_forking, false);
     if (child) {
         (void)pthread_mutex_init(&sdp_list_lock, NULL);
+        (void)pthread_rwlock_init(&sdp_fork_gate, NULL);
         (void)pthread_rwlock_init(&sdp_start_lock, NULL);
     } else {
         (void)pthread_mutex_unlock(&sdp_list_lock);
+        (void)pthread_rwlock_unlock(&sdp_fork_gate);
         (void)pthread_rwlock_unlock(&sdp_start_lock);
     }
 }

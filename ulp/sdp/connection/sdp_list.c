@@ -7,10 +7,8 @@
 #include <netinet/in.h>
 #include <stdio.h>
 
-#define TRY_AGAIN_NS 50000
-
-_Atomic bool sdp_forking;
 pthread_rwlock_t sdp_start_lock = PTHREAD_RWLOCK_INITIALIZER;
+pthread_rwlock_t sdp_fork_gate = PTHREAD_RWLOCK_INITIALIZER;
 pthread_mutex_t sdp_list_lock = PTHREAD_MUTEX_INITIALIZER;
 struct sdp_connection *sdp_list_first;
 
@@ -46,17 +44,19 @@ void sdp_init_lock(pthread_mutex_t *lock)
     (void)pthread_mutexattr_destroy(&attributes);
 }
 
-/* A fork waits for this thread and holds the locks. */
+/*
+ * A fork holds the locks while it waits for this thread. So it closes the gate first: it then waits
+ * for threads inside, and others do not enter.
+ */
 bool sdp_lock_here(pthread_mutex_t *lock)
 {
-    const struct timespec moment = {.tv_nsec = TRY_AGAIN_NS};
+    bool locked;
 
-    while (pthread_mutex_trylock(lock) != 0) {
-        if (atomic_load(&sdp_forking))
-            return false;
-        (void)nanosleep(&moment, NULL);
-    }
-    return true;
+    if (pthread_rwlock_tryrdlock(&sdp_fork_gate) != 0)
+        return false;
+    locked = pthread_mutex_lock(lock) == 0;
+    (void)pthread_rwlock_unlock(&sdp_fork_gate);
+    return locked;
 }
 
 /* ---- it_trace ------------------------------------------------------------------------------- */

@@ -144,9 +144,9 @@ void sdp_list_add(struct sdp_connection *connection);
 void sdp_list_remove(struct sdp_connection *connection);
 void sdp_init_lock(pthread_mutex_t *lock);
 
-/* While true, the IA's thread waits for no lock. */
-extern _Atomic bool sdp_forking;
-/* In that thread. False: the process forks. */
+/* Shared by callbacks that wait for a lock, exclusive for a fork. Taken after sdp_start_lock. */
+extern pthread_rwlock_t sdp_fork_gate;
+/* Takes a lock in a callback. False: the process forks. */
 bool sdp_lock_here(pthread_mutex_t *lock);
 
 /* ---- Entering and waiting (sdp_wait.c) ------------------------------------------------------ */
