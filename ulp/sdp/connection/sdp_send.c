@@ -146,6 +146,7 @@ ssize_t sdp_send(struct sdp_connection *connection, const struct iovec *parts, i
     error = sdp_enter(connection);
     if (error != 0)
         return -error;
+    sdp_be_quiet(connection); /* most messages are complete when they have been posted */
     wanted = cursor.left;
     error = send_all(connection, &cursor, flags, deadline);
     if (cursor.left < wanted && (flags & MSG_OOB) && cursor.left == 0)

@@ -31,9 +31,18 @@ int sdp_enter(struct sdp_connection *connection)
     return EBADF;
 }
 
+/* Takes completions of own messages, for which the callback would wake the IA's thread. */
+static void take_completions(struct sdp_connection *connection)
+{
+    while (connection->tx_done != connection->tx_signal && sdp_take_here(connection))
+        sdp_push(connection);
+}
+
 void sdp_leave(struct sdp_connection *connection)
 {
     sdp_push(connection);
+    if (connection->quiet)
+        take_completions(connection);
     (void)sdp_tell(connection);
     sdp_wake_waiters(connection);
     if (connection->quiet && !connection->driver) {
