@@ -9,6 +9,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,11 +30,12 @@ struct plan {
     bool ping_pong;
     bool crc_off;
     bool sdp;
+    int cpus[2]; /* that the ends are bound to; -1: any */
 };
 
 struct result {
-    double ns;  /* from the first octet to the last */
-    double cpu; /* processor time of one end, or of both */
+    double ns;      /* from the first octet to the last */
+    double cpus[2]; /* processor time of each end */
 };
 
 /* One end. */
@@ -141,7 +143,7 @@ static struct result run_end(const struct plan *plan, int fd, bool first)
             put(&end, &octet, 1);
         else
             get(&end, &octet, 1);
-    result = (struct result){-now_ns(), -cpu_ns()};
+    result = (struct result){-now_ns(), {-cpu_ns(), 0}};
     work(plan, &end, first, octets);
     /* The last octet has arrived. */
     if (!first)
@@ -149,7 +151,7 @@ static struct result run_end(const struct plan *plan, int fd, bool first)
     else
         get(&end, &octet, 1);
     result.ns += now_ns();
-    result.cpu += cpu_ns();
+    result.cpus[0] += cpu_ns();
     if (end.connection)
         (void)sdp_close(end.connection, &(struct linger){1, 5});
     return result;
@@ -179,35 +181,50 @@ static void connect_pair(int fds[2])
     }
 }
 
+static void bind_to(int cpu)
+{
+    cpu_set_t set;
+
+    if (cpu < 0)
+        return;
+    CPU_ZERO(&set);
+    CPU_SET((unsigned)cpu, &set);
+    if (sched_setaffinity(0, sizeof(set), &set) != 0)
+        die("a processor");
+}
+
 static struct result run_pair(const struct plan *plan)
 {
     struct result results[2];
     int fds[2];
-    int pipes[2];
+    int pipes[2][2];
     int status;
 
     connect_pair(fds);
-    if (pipe(pipes) != 0)
+    if (pipe(pipes[0]) != 0 || pipe(pipes[1]) != 0)
         die("pipe");
     for (unsigned i = 0; i < 2; i++)
         if (fork() == 0) {
+            bind_to(plan->cpus[i]);
             (void)close(fds[1 - i]);
             results[0] = run_end(plan, fds[i], i == 0);
-            if (write(pipes[1], results, sizeof(results[0])) < 0)
+            if (write(pipes[i][1], results, sizeof(results[0])) < 0)
                 die("write");
             _exit(0);
         }
-    (void)close(fds[0]);
-    (void)close(fds[1]);
-    (void)close(pipes[1]);
-    for (unsigned i = 0; i < 2; i++)
-        if (read(pipes[0], &results[i], sizeof(results[i])) != sizeof(results[i]))
+    for (unsigned i = 0; i < 2; i++) {
+        (void)close(fds[i]);
+        (void)close(pipes[i][1]);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        if (read(pipes[i][0], &results[i], sizeof(results[i])) != sizeof(results[i]))
             die("a run has failed");
-    (void)close(pipes[0]);
+        (void)close(pipes[i][0]);
+    }
     for (unsigned i = 0; i < 2; i++)
         (void)wait(&status);
     return (struct result){results[0].ns > results[1].ns ? results[0].ns : results[1].ns,
-                           results[0].cpu + results[1].cpu};
+                           {results[0].cpus[0], results[1].cpus[0]}};
 }
 
 /* ---- Rounds --------------------------------------------------------------------------------- */
@@ -220,32 +237,40 @@ static int compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static double median(const struct result *results, unsigned count, bool cpu)
+/* Medians of each value by itself. */
+static struct result median(const struct result *results, unsigned count)
 {
-    double values[ROUNDS_MAX];
+    double values[3][ROUNDS_MAX];
 
-    for (unsigned i = 0; i < count; i++)
-        values[i] = cpu ? results[i].cpu : results[i].ns;
-    qsort(values, count, sizeof(values[0]), compare);
-    return values[count / 2];
+    for (unsigned i = 0; i < count; i++) {
+        values[0][i] = results[i].ns;
+        values[1][i] = results[i].cpus[0];
+        values[2][i] = results[i].cpus[1];
+    }
+    for (unsigned i = 0; i < 3; i++)
+        qsort(values[i], count, sizeof(values[i][0]), compare);
+    return (struct result){values[0][count / 2], {values[1][count / 2], values[2][count / 2]}};
 }
 
-static void print(const char *name, const struct plan *plan, double ns, double cpu)
+static void print(const char *name, const struct plan *plan, const struct result *result)
 {
     double gigabytes = (double)plan->total / 1e9;
+    double cpu = result->cpus[0] + result->cpus[1];
 
     if (plan->ping_pong)
         (void)printf("%-6s %8.2f us each, %8.2f us of processors\n", name,
-                     ns / (double)plan->total / 1000.0, cpu / (double)plan->total / 1000.0);
+                     result->ns / (double)plan->total / 1000.0, cpu / (double)plan->total / 1000.0);
     else
-        (void)printf("%-6s %8.0f MB/s, %6.3f s of processors per GB\n", name,
-                     gigabytes * 1000.0 / (ns / NS_PER_S), cpu / NS_PER_S / gigabytes);
+        (void)printf("%-6s %8.0f MB/s, %6.3f s of processors per GB (sender %.0f%%, receiver "
+                     "%.0f%% of the time)\n",
+                     name, gigabytes * 1000.0 / (result->ns / NS_PER_S), cpu / NS_PER_S / gigabytes,
+                     100 * result->cpus[0] / result->ns, 100 * result->cpus[1] / result->ns);
 }
 
 static void run(struct plan *plan)
 {
     static struct result results[2][ROUNDS_MAX];
-    double ns[2];
+    struct result medians[2];
 
     for (unsigned round = 0; round < plan->rounds; round++)
         for (unsigned sdp = 0; sdp < 2; sdp++) {
@@ -253,18 +278,20 @@ static void run(struct plan *plan)
             results[sdp][round] = run_pair(plan);
         }
     for (unsigned sdp = 0; sdp < 2; sdp++) {
-        ns[sdp] = median(results[sdp], plan->rounds, false);
-        print(sdp ? "SDP" : "TCP", plan, ns[sdp], median(results[sdp], plan->rounds, true));
+        medians[sdp] = median(results[sdp], plan->rounds);
+        print(sdp ? "SDP" : "TCP", plan, &medians[sdp]);
     }
-    (void)printf("ratio  %8.2f\n", plan->ping_pong ? ns[1] / ns[0] : ns[0] / ns[1]);
+    (void)printf("ratio  %8.2f\n",
+                 plan->ping_pong ? medians[1].ns / medians[0].ns : medians[0].ns / medians[1].ns);
 }
 
 int main(int argc, char **argv)
 {
-    struct plan plan = {.size = 131072, .total = 0, .rounds = 9, .zcopy_from = 524288};
+    struct plan plan = {
+        .size = 131072, .total = 0, .rounds = 9, .zcopy_from = 524288, .cpus = {-1, -1}};
     int option;
 
-    while ((option = getopt(argc, argv, "s:t:r:z:b:pn")) != -1)
+    while ((option = getopt(argc, argv, "s:t:r:z:b:c:pn")) != -1)
         switch (option) {
         case 's':
             plan.size = strtoul(optarg, NULL, 0);
@@ -281,6 +308,10 @@ int main(int argc, char **argv)
         case 'b':
             plan.buffers = (uint32_t)atoi(optarg);
             break;
+        case 'c':
+            if (sscanf(optarg, "%d,%d", &plan.cpus[0], &plan.cpus[1]) != 2)
+                return 2;
+            break;
         case 'p':
             plan.ping_pong = true;
             break;
@@ -289,7 +320,8 @@ int main(int argc, char **argv)
             break;
         default:
             (void)fprintf(stderr, "usage: sdp_perf [-s SIZE] [-t OCTETS or EXCHANGES] [-r ROUNDS] "
-                                  "[-z ZCOPY_FROM] [-b BUFFERS] [-p ping-pong] [-n no CRC]\n");
+                                  "[-z ZCOPY_FROM] [-b BUFFERS] [-c CPU,CPU] [-p ping-pong] "
+                                  "[-n no CRC]\n");
             return 2;
         }
     if (plan.size == 0 || plan.rounds == 0 || plan.rounds > ROUNDS_MAX)
