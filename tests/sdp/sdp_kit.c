@@ -41,16 +41,28 @@ unsigned char sdp_kit_octet(uint64_t position)
 
 ssize_t sdp_kit_send(struct sdp_connection *connection, const void *octets, size_t count, int flags)
 {
-    const struct iovec part = {(void *)(uintptr_t)octets, count};
+    const char *from = octets;
+    size_t done = 0;
+    ssize_t result = 0;
 
-    return sdp_send(connection, &part, 1, flags, NULL);
+    do {
+        const struct iovec part = {(void *)(uintptr_t)(from + done), count - done};
+
+        result = sdp_send(connection, &part, 1, flags, NULL);
+        done += result > 0 ? (size_t)result : 0;
+    } while (done < count && (result > 0 || result == -EINTR) && !(flags & MSG_DONTWAIT));
+    return done > 0 ? (ssize_t)done : result;
 }
 
 ssize_t sdp_kit_receive(struct sdp_connection *connection, void *octets, size_t count, int flags)
 {
     const struct iovec part = {octets, count};
+    ssize_t result;
 
-    return sdp_receive(connection, &part, 1, flags, NULL);
+    do
+        result = sdp_receive(connection, &part, 1, flags, NULL);
+    while (result == -EINTR);
+    return result;
 }
 
 void sdp_kit_send_stream(struct sdp_connection *connection, uint64_t position, size_t count,

@@ -18,7 +18,10 @@ void sdp_kit_pair(struct sdp_connection *pair[2], const struct sdp_settings *set
 /* Returns the octet at a position of the stream. */
 unsigned char sdp_kit_octet(uint64_t position);
 
-/* Send and receive one part without a time limit. They return -errno on failure. */
+/*
+ * Send and receive one part without a time limit. They return -errno on failure. As with TCP, a
+ * process that was stopped and continued finds its calls interrupted: these go on.
+ */
 ssize_t sdp_kit_send(struct sdp_connection *connection, const void *octets, size_t count,
                      int flags);
 ssize_t sdp_kit_receive(struct sdp_connection *connection, void *octets, size_t count, int flags);
