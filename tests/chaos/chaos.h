@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * chaos.h - what the processes of a run share. Workers (servers and clients) hold connections
+ * through links, which the first process runs, and count in this memory.
+ */
+#ifndef ITAPI_TESTS_CHAOS_CHAOS_H
+#define ITAPI_TESTS_CHAOS_CHAOS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CHAOS_MAGIC   0x736f616863746974ull
+#define CHAOS_WORKERS 64u
+#define CHAOS_PAIRS   1024u
+#define CHAOS_TEXT    400u
+
+enum chaos_count {
+    COUNT_CONNECTED,
+    COUNT_REFUSED, /* attempts that failed */
+    COUNT_ENDED,   /* by the plan of its program */
+    COUNT_BROKEN,  /* by a fault */
+    COUNT_GIVEN_UP,
+    COUNT_FLUSHED,
+    COUNT_SENDS,
+    COUNT_WRITES,
+    COUNT_READS,
+    COUNT_ATOMICS,
+    COUNT_OCTETS, /* received and checked */
+    COUNT_LACKS,  /* calls that failed without descriptors */
+    COUNT_GENERATIONS,
+    COUNTS
+};
+
+/* One worker. The first process writes port and limited never; the others are as they say. */
+struct chaos_worker {
+    int process;
+    bool is_server;
+    _Atomic uint32_t incarnation; /* changes whenever all its connections end */
+    _Atomic uint16_t port;        /* of its listen point, network byte order; or 0 */
+    _Atomic uint16_t link_port;   /* of the link that leads there */
+    _Atomic bool lacks;           /* has been without descriptors */
+};
+
+/* The connections that one endpoint of a client makes, one after the other. */
+struct chaos_pair {
+    _Atomic uint32_t attempt;
+    _Atomic uint32_t harmed; /* the last attempt that may end; those before it are over */
+};
+
+struct chaos {
+    uint64_t seed;
+    unsigned servers, clients, endpoints;
+    int time_factor;
+    _Atomic bool stop;
+    _Atomic uint64_t clock_us;
+    _Atomic uint64_t counts[COUNTS];
+    _Atomic unsigned failures;
+    char text[CHAOS_TEXT]; /* the first failure */
+    struct chaos_worker workers[CHAOS_WORKERS];
+    struct chaos_pair pairs[CHAOS_PAIRS];
+};
+
+/* Private data of both sides. */
+struct chaos_hello {
+    uint64_t magic;
+    uint64_t address; /* of the memory for this connection */
+    uint32_t key;
+    uint32_t seed; /* of the memory that can be read */
+    uint32_t pair, attempt;
+    uint32_t worker, incarnation;
+};
+
+extern struct chaos *chaos;
+
+/* Returns the time of the run, by the clock of the first process. */
+uint64_t chaos_now_us(void);
+/* Returns a number that depends on the seed of the run and these three alone. */
+uint64_t chaos_number(uint64_t what, uint64_t pair, uint64_t attempt);
+void chaos_count(enum chaos_count count, uint64_t number);
+void chaos_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The pair's connection may end from now on. */
+void chaos_harm(uint32_t pair, uint32_t attempt);
+bool chaos_is_harmed(uint32_t pair, uint32_t attempt);
+
+/* Runs as this worker until the end of the run. */
+void chaos_worker_run(unsigned worker) __attribute__((noreturn));
+
+#endif
