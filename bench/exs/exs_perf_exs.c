@@ -292,7 +292,8 @@ static void rate_server(const struct perf *perf, int port_to, struct figures *fi
 
 static void file_server(const struct perf *perf, int port_to, struct figures *figures)
 {
-    const struct perf ours = {.size = 1 << 20, .depth = 8, .sleeps = perf->sleeps};
+    const struct perf ours = {
+        .size = 1 << 20, .depth = 8, .sleeps = perf->sleeps, .same = perf->same};
 
     open_library(perf, place(&ours, ours.depth));
     ahead(&ours, accept_one(&ours, SOCK_STREAM, port_to), ours.size, MSG_WAITALL, figures);

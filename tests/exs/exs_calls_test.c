@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The test replaces system calls. One push sends everything in one call, and waits on a socket with
- * EXS_FD_BUSYPOLL do not sleep.
+ * The test replaces system calls. One push sends everything in one call. Waits on a socket with
+ * EXS_FD_BUSYPOLL do not sleep; others poll before they sleep, but seldom if that is in vain.
  */
 #include "exs_kit.h"
 
@@ -13,10 +13,13 @@
 #include <stdlib.h>
 #include <sys/syscall.h>
 
-#define LENGTH ((size_t)512 << 10)
+#define LENGTH     ((size_t)512 << 10)
+#define WAITS      100
+#define SPIN_LOOKS 8u /* a wait that does not spin looks once or twice */
 
 static _Thread_local size_t most_sent; /* that one call was to send */
 static _Thread_local bool slept;
+static _Thread_local unsigned looks; /* for received octets */
 
 #if COUNTED_CALLS
 static void look(const struct msghdr *message)
@@ -42,6 +45,7 @@ long syscall(long number, ...)
         *(void **)&real = dlsym(RTLD_NEXT, "syscall");
     if (number == SYS_sendmsg)
         look((const void *)a[1]);
+    looks += number == SYS_recvfrom || number == SYS_recvmsg;
     if ((number == SYS_epoll_pwait && a[3] != 0) || number == SYS_epoll_pwait2)
         slept = true;
     return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
@@ -80,6 +84,33 @@ static bool poll_sleeps(const struct exs_pair *pair)
     return slept;
 }
 
+/* Returns how many of the waits, all of which are in vain, have polled for a while. */
+static unsigned count_spins(const struct exs_pair *pair)
+{
+    exs_pollfd_t set = {.exs_fd = pair->server, .exs_events = EXS_POLLIN};
+    const struct timeval limit = {.tv_usec = 200};
+    unsigned spins = 0;
+
+    for (int i = 0; i < WAITS; i++) {
+        looks = 0;
+        CHECK_STARTS(exs_poll(&set, 1, EXS_BLOCK, &limit, EXS_QHANDLE_INVALID, NULL));
+        spins += looks >= SPIN_LOOKS;
+    }
+    return spins;
+}
+
+static void test_spins(const struct exs_pair *pair)
+{
+    unsigned spins;
+    unsigned all = 0;
+
+    do {
+        spins = count_spins(pair);
+        CHECK(spins < WAITS / 4);
+        all += spins;
+    } while (all == 0);
+}
+
 int main(void)
 {
     struct exs_pair pair;
@@ -100,6 +131,7 @@ int main(void)
     }
     while (!poll_sleeps(&pair)) { /* the library's thread still had the lead */
     }
+    test_spins(&pair);
     exs_pair_close(&pair);
     exs_pair_open_with(&pair, SOCK_STREAM, set_busy_poll);
     for (int i = 0; i < 4; i++)

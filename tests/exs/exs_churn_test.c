@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Connections made one after the other leave no descriptor and no memory behind: 10,000 of them
- * with ITAPI_TEST_LONG in the environment.
+ * with ITAPI_TEST_LONG in the environment. Neither do threads that end after a call.
  */
 #include "exs_kit.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define CONNECTIONS 200
 #define LONG        10000
 #define WARM_UP     50
+#define CALLERS     1500
 
 struct usage {
     size_t descriptors;
@@ -64,6 +66,29 @@ static void connect_once(int listener, int port, int round)
     CHECK_STARTS(exs_qdelete(queue));
 }
 
+static void *write_octet(void *argument)
+{
+    const struct exs_pair *pair = argument;
+
+    CHECK_RESULT(1, exs_write(pair->client, "a", 1));
+    return NULL;
+}
+
+static void call_from_threads(void)
+{
+    struct exs_pair pair;
+    pthread_t thread;
+    char octet;
+
+    exs_pair_open(&pair, SOCK_STREAM);
+    for (int i = 0; i < CALLERS; i++) {
+        CHECK_RESULT(0, pthread_create(&thread, NULL, write_octet, &pair));
+        CHECK_RESULT(1, exs_read(pair.server, &octet, 1));
+        CHECK_RESULT(0, pthread_join(thread, NULL));
+    }
+    exs_pair_close(&pair);
+}
+
 int main(void)
 {
     int rounds = getenv("ITAPI_TEST_LONG") ? LONG : CONNECTIONS;
@@ -80,6 +105,7 @@ int main(void)
     before = usage_now();
     for (int i = 0; i < rounds; i++)
         connect_once(listener, port, i);
+    call_from_threads();
     after = usage_now();
     printf("descriptors %zu -> %zu, heap %zu -> %zu, pages %zu -> %zu\n", before.descriptors,
            after.descriptors, before.heap, after.heap, before.mapped, after.mapped);

@@ -26,30 +26,25 @@ int exs_api_leave(int cancel, int error)
 
 /* ---- Objects -------------------------------------------------------------------------------- */
 
+#define SPARES_MAX    64u
+#define SERIALS_SHIFT 40 /* an object can serve so many calls: 2 to this power */
+
 /* Never shrinks: once there are as many as are outstanding at one time, no call needs the heap. */
-static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER; /* guards pool and serials */
+static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER; /* guards pool and objects */
 static struct exs_call *pool;
-static uint64_t serials;
+static uint64_t objects; /* made so far */
 
-static struct exs_call *take_object(void)
-{
-    struct exs_call *call;
-    uint64_t serial;
+/* Free objects of one thread, which need no lock. They go to the pool when the thread ends. */
+struct spares {
+    struct exs_call *first;
+    unsigned count;
+    bool known; /* the thread's end will be noticed */
+};
+static _Thread_local struct spares spares __attribute__((tls_model("initial-exec")));
+static pthread_key_t spares_key;
+static pthread_once_t spares_once = PTHREAD_ONCE_INIT;
 
-    (void)pthread_mutex_lock(&pool_lock);
-    call = pool;
-    if (call)
-        pool = call->next_free;
-    serial = ++serials;
-    (void)pthread_mutex_unlock(&pool_lock);
-    if (!call)
-        call = calloc(1, sizeof(*call));
-    if (call)
-        call->serial = serial;
-    return call;
-}
-
-static void give_object(struct exs_call *call)
+static void give_to_pool(struct exs_call *call)
 {
     (void)pthread_mutex_lock(&pool_lock);
     call->next_free = pool;
@@ -57,6 +52,79 @@ static void give_object(struct exs_call *call)
     (void)pthread_mutex_unlock(&pool_lock);
 }
 
+/* An end of a call that follows in another destructor of the thread adds no spares. */
+static void end_spares(void *argument)
+{
+    struct spares *ended = argument;
+    struct exs_call *call;
+
+    ended->count = SPARES_MAX;
+    while ((call = ended->first) != NULL) {
+        ended->first = call->next_free;
+        give_to_pool(call);
+    }
+}
+
+static void make_spares_key(void)
+{
+    (void)pthread_key_create(&spares_key, end_spares);
+}
+
+static void know_thread(void)
+{
+    (void)pthread_once(&spares_once, make_spares_key);
+    spares.known = true;
+    if (pthread_setspecific(spares_key, &spares) != 0)
+        spares.count = SPARES_MAX;
+}
+
+static struct exs_call *take_from_pool(void)
+{
+    struct exs_call *call;
+    uint64_t made;
+
+    (void)pthread_mutex_lock(&pool_lock);
+    call = pool;
+    if (call)
+        pool = call->next_free;
+    made = objects += call ? 0 : 1;
+    (void)pthread_mutex_unlock(&pool_lock);
+    if (call)
+        return call;
+    call = calloc(1, sizeof(*call));
+    if (call)
+        call->serial = made << SERIALS_SHIFT;
+    return call;
+}
+
+static struct exs_call *take_object(void)
+{
+    struct exs_call *call = spares.first;
+
+    if (call) {
+        spares.first = call->next_free;
+        spares.count--;
+    } else
+        call = take_from_pool();
+    if (call)
+        call->serial++;
+    return call;
+}
+
+static void give_object(struct exs_call *call)
+{
+    if (!spares.known)
+        know_thread();
+    if (spares.count >= SPARES_MAX) {
+        give_to_pool(call);
+        return;
+    }
+    call->next_free = spares.first;
+    spares.first = call;
+    spares.count++;
+}
+
+/* The spares of this thread are still its own. */
 void exs_calls_forget(void)
 {
     (void)pthread_mutex_init(&pool_lock, NULL);

@@ -172,6 +172,8 @@ static int new_transfer(const struct exs_start *start, void *buffer, size_t leng
     call->event.exs_evt_union.exs_evt_xfer =
         (exs_evt_xfer_t){.exs_evt_buffer = buffer, .exs_evt_mhandle = mhandle};
     error = exs_memory_take(mhandle, buffer, length, receive, &call->own, &call->request.memory);
+    /* To free an LMR may take long. */
+    call->request.brief = mhandle != EXS_MHANDLE_UNREGISTERED;
     if (error)
         exs_call_drop(call);
     else

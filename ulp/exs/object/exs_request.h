@@ -21,11 +21,12 @@ struct exs_request {
     int flags;                 /* MSG_WAITALL, MSG_PEEK */
     bool continues;            /* a send that needs no credit: a further piece of its context */
     bool more;                 /* a send: further pieces of the context follow, before others */
+    bool brief;                /* done may be called with the socket's lock */
     void *context;             /* owned by the caller */
     /*
-     * Called once, without a lock of the socket: 0 or errno, octets moved, octets of a packet that
-     * are lost. Requests of one socket are reported in the order in which they end. It may start
-     * others.
+     * Called once, unless brief without a lock of the socket: 0 or errno, octets moved, octets of a
+     * packet that are lost. Requests of one socket are reported in the order in which they end. It
+     * may start others, unless brief.
      */
     void (*done)(struct exs_request *request, int error, size_t moved, size_t lost);
     /* For an accept: where the peer's address goes; the descriptor (out). */

@@ -201,6 +201,10 @@ void exs_socket_detach(struct exs_socket *socket)
 
 void exs_socket_finish(struct exs_socket *socket, struct exs_request *request, int error)
 {
+    if (request->brief && !socket->finished.first && !socket->delivering) {
+        request->done(request, error, request->moved, request->lost);
+        return;
+    }
     request->error = error;
     exs_requests_put(&socket->finished, request);
 }

@@ -107,7 +107,10 @@ void exs_socket_put(struct exs_socket *socket);
 /* Called with the lock. Closes the descriptor: from now on no call finds the socket. */
 void exs_socket_detach(struct exs_socket *socket);
 
-/* Called with the lock. The request has ended: done is called once the lock is free. */
+/*
+ * Called with the lock. The request has ended: calls done at once if that is brief, otherwise once
+ * the lock is free.
+ */
 void exs_socket_finish(struct exs_socket *socket, struct exs_request *request, int error);
 
 /* Called with the lock when a credit has returned or the connection has ended. */

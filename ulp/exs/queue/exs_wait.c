@@ -22,6 +22,17 @@
  * wait for a busy peer does not yield.
  */
 #define YIELD_ROUNDS 32u
+/*
+ * With EXS_WAIT_ADAPTIVE the leader polls for SPIN_NS before it sleeps. After spins in vain it
+ * omits up to SPINS_OMITTED of them: its processor may be the one that the peer needs.
+ */
+#define SPIN_NS       UINT64_C(50000)
+#define SPIN_POLLS    8u /* polls before a look at the clock */
+#define SPINS_OMITTED 255u
+
+/* Used by the leader only. */
+static unsigned penalty; /* spins to omit after the next one in vain */
+static unsigned omitted; /* spins still to omit */
 
 struct waiting {
     struct exs_sleeper *sleeper;
@@ -54,6 +65,30 @@ static uint64_t time_left(const struct exs_wait *wait)
     return now < LEAD_US ? now : LEAD_US;
 }
 
+/* Polls until there is work, for a while. Returns false if that was in vain or is omitted. */
+static bool spin(const struct exs_wait *wait)
+{
+    uint64_t until;
+
+    if (wait->kind != EXS_WAIT_ADAPTIVE || wait->deadline_ns == 0)
+        return false;
+    if (omitted > 0) {
+        omitted--;
+        return false;
+    }
+    until = exs_clock_ns() + SPIN_NS;
+    do {
+        for (unsigned i = 0; i < SPIN_POLLS; i++)
+            if (exs_lead_poll()) {
+                penalty /= 2;
+                return true;
+            }
+    } while (exs_clock_ns() < until);
+    penalty = penalty < SPINS_OMITTED ? 2 * penalty + 1 : SPINS_OMITTED;
+    omitted = penalty;
+    return false;
+}
+
 /* Polls while there is work; with EXS_WAIT_BUSY_POLL always. */
 static bool poll(struct waiting *waiting)
 {
@@ -62,7 +97,7 @@ static bool poll(struct waiting *waiting)
     for (unsigned i = 0; i < POLLS; i++) {
         if (!waiting->leads && waiting->wait->kind != EXS_WAIT_NOTIFY)
             waiting->leads = exs_lead_take(waiting->wait->deadline_ns != 0);
-        if (waiting->leads && !exs_lead_poll() && !always)
+        if (waiting->leads && !exs_lead_poll() && !always && !spin(waiting->wait))
             i = POLLS;
         if (waiting->done(waiting->argument, false))
             return true;

@@ -22,9 +22,17 @@ void exs_stream_in_start(struct exs_stream_in *in, uint64_t ring_size, uint64_t 
     in->chain = 1;
 }
 
+/* The place of the index-th receive. Both are less than the room, so this needs no division. */
+static uint32_t place_of(const struct exs_stream_in *in, uint32_t index)
+{
+    uint32_t place = in->first + index;
+
+    return place < in->room ? place : place - in->room;
+}
+
 struct exs_receive *exs_stream_in_at(struct exs_stream_in *in, uint32_t index)
 {
-    return index < in->count ? &in->receives[(in->first + index) % in->room] : NULL;
+    return index < in->count ? &in->receives[place_of(in, index)] : NULL;
 }
 
 static void end_chain(struct exs_stream_in *in)
@@ -40,7 +48,7 @@ static void end_chain(struct exs_stream_in *in)
 
 void exs_stream_in_post(struct exs_stream_in *in, const struct exs_receive *receive)
 {
-    in->receives[(in->first + in->count) % in->room] = *receive;
+    in->receives[place_of(in, in->count)] = *receive;
     in->count++;
 }
 
@@ -85,7 +93,7 @@ bool exs_stream_in_complete(struct exs_stream_in *in, struct exs_receive *receiv
                    (head->filled > 0 && (!head->waitall || head->peek))))
         return false;
     *receive = *head;
-    in->first = (in->first + 1) % in->room;
+    in->first = place_of(in, 1);
     in->count--;
     if (in->advertised > 0)
         in->advertised--;

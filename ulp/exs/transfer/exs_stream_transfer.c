@@ -252,8 +252,9 @@ static bool got_ring_data(struct exs_connection *connection, const struct exs_me
     }
     serve(connection, message->payload, start);
     from = in->ring_read > start ? in->ring_read : start;
-    exs_ring_put(connection, from, message->payload + (from - start),
-                 (size_t)(in->ring_written - from));
+    if (from < in->ring_written)
+        exs_ring_put(connection, from, message->payload + (from - start),
+                     (size_t)(in->ring_written - from));
     return true;
 }
 

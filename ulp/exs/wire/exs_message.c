@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "wire/exs_message.h"
 
+#include <endian.h>
 #include <string.h>
 
 #define SETUP_MAGIC   0x45585331u /* "EXS1" */
 #define SETUP_VERSION 1u
 #define SETUP_PACKETS 0x1u
 
-static void put(unsigned char *out, size_t octets, uint64_t value)
+/* Inlined, so that a constant number of octets is one load or store instead of a loop. */
+static inline __attribute__((always_inline)) void put(unsigned char *out, size_t octets,
+                                                      uint64_t value)
 {
-    while (octets > 0) {
-        out[--octets] = (unsigned char)value;
-        value >>= 8;
-    }
+    value = htobe64(value << (64 - 8 * octets));
+    memcpy(out, &value, octets);
 }
 
-static uint64_t get(const unsigned char *in, size_t octets)
+static inline __attribute__((always_inline)) uint64_t get(const unsigned char *in, size_t octets)
 {
     uint64_t value = 0;
 
-    while (octets-- > 0)
-        value = value << 8 | *in++;
-    return value;
+    memcpy(&value, in, octets);
+    return be64toh(value) >> (64 - 8 * octets);
 }
 
 /* The flags that each type may have, and whether a place follows. */
