@@ -14,6 +14,7 @@
 #define TELLING    16u                      /* one of so many Sends is signaled */
 #define RECEIVES   (ISER_CLIENT_TASKS + 16) /* a response for each task, and unexpected PDUs */
 #define READS      32u                      /* concurrent RDMA Reads of the target */
+#define EVENTS     16u                      /* taken at once */
 #define CONNECT_US 60000000u                /* time limit for the target's conversion */
 #define SPIN_US    200u                     /* a wait polls where waits are shorter than that */
 
@@ -27,6 +28,13 @@ struct rdma {
     uint8_t *slots;        /* SENDS, then RECEIVES, of SLOT octets each */
     uint64_t posted, done; /* Sends */
     uint8_t *handed;       /* the slot of the PDU returned last */
+
+    /* The last Send waits for a further one, or until there is nothing to receive. */
+    it_lmr_triplet_t held[2];
+    unsigned held_segments; /* 0: there is none */
+
+    it_event_t events[EVENTS];
+    size_t event_at, event_count;
 };
 
 /* ---- Objects ----------------------------------------------- */
@@ -141,12 +149,28 @@ static void rdma_close(struct iser_client *client)
 
 /* ---- Out ----------------------------------------------- */
 
+/* more: another Send follows at once. */
+static bool post_held(struct iser_client *client, struct rdma *rdma, bool more)
+{
+    unsigned segments = rdma->held_segments, flags = more ? IT_COALESCE_WR_FLAG : 0;
+
+    if (segments == 0)
+        return true;
+    rdma->held_segments = 0;
+    if (++rdma->posted % TELLING == 0)
+        flags |= (unsigned)IT_COMPLETION_FLAG | (unsigned)IT_NOTIFY_FLAG;
+    return good(client, it_post_send(rdma->ep, rdma->held, segments, 0, (it_dto_flags_t)flags),
+                "it_post_send");
+}
+
 /* Waits until the oldest Send has completed. */
 static bool reap_send(struct iser_client *client, struct rdma *rdma)
 {
     it_event_t event;
     it_status_t status;
 
+    if (!post_held(client, rdma, false))
+        return false;
     do
         status = it_evd_wait(rdma->sent, IT_TIMEOUT_INFINITE, &event, NULL);
     while (status == IT_ERR_INTERRUPT);
@@ -188,27 +212,26 @@ static bool rdma_send(struct iser_client *client, const uint8_t *bhs, const void
                       uint32_t length, const struct iser_client_task *task, uint32_t unsolicited)
 {
     struct rdma *rdma = client->link_state;
-    uint8_t *slot = rdma->slots + rdma->posted % SENDS * SLOT;
-    it_lmr_triplet_t segments[2] = {
-        {.lmr = rdma->slots_lmr, .addr.abs = slot, .length = ISER_HEADER + ISER_BHS},
-        {.lmr = rdma->memory_lmr, .addr.abs = (void *)(uintptr_t)data, .length = length}};
     bool straight = length > 0 && is_registered(client, data);
+    uint8_t *slot;
 
+    if (!post_held(client, rdma, true))
+        return false;
     while (rdma->posted - rdma->done >= SENDS)
         if (!reap_send(client, rdma))
             return false;
+    slot = rdma->slots + rdma->posted % SENDS * SLOT;
     put_header(client, task, unsolicited, slot);
     memcpy(slot + ISER_HEADER, bhs, ISER_BHS);
-    if (length > 0 && !straight) {
+    if (length > 0 && !straight)
         memcpy(slot + ISER_HEADER + ISER_BHS, data, length);
-        segments[0].length += length;
-    }
-    return good(client,
-                it_post_send(rdma->ep, segments, straight ? 2 : 1, 0,
-                             ++rdma->posted % TELLING == 0
-                                 ? (it_dto_flags_t)(IT_COMPLETION_FLAG | IT_NOTIFY_FLAG)
-                                 : (it_dto_flags_t)0),
-                "it_post_send");
+    rdma->held[0] = (it_lmr_triplet_t){.lmr = rdma->slots_lmr,
+                                       .addr.abs = slot,
+                                       .length = ISER_HEADER + ISER_BHS + (straight ? 0 : length)};
+    rdma->held[1] = (it_lmr_triplet_t){
+        .lmr = rdma->memory_lmr, .addr.abs = (void *)(uintptr_t)data, .length = length};
+    rdma->held_segments = straight ? 2 : 1;
+    return true;
 }
 
 /* ---- In ----------------------------------------------- */
@@ -226,25 +249,37 @@ static bool take_message(struct iser_client *client, const uint8_t *octets, size
     return true;
 }
 
+/* Sends what is held, then waits. */
+static bool await_events(struct iser_client *client, struct rdma *rdma)
+{
+    it_status_t status;
+
+    if (!post_held(client, rdma, false))
+        return false;
+    rdma->event_at = rdma->event_count = 0;
+    do
+        status = itx_evd_wait_n(rdma->received, IT_TIMEOUT_INFINITE, EVENTS, rdma->events,
+                                &rdma->event_count, NULL);
+    while (status == IT_ERR_INTERRUPT);
+    return good(client, status, "a message");
+}
+
 static bool rdma_receive(struct iser_client *client, struct iser_pdu *pdu)
 {
     struct rdma *rdma = client->link_state;
-    it_event_t event;
-    it_status_t status;
+    const it_dto_cmpl_event_t *event;
 
     if (rdma->handed && !post_receive(client, rdma->handed))
         return false;
     rdma->handed = NULL;
-    do
-        status = it_evd_wait(rdma->received, IT_TIMEOUT_INFINITE, &event, NULL);
-    while (status == IT_ERR_INTERRUPT);
-    if (!good(client, status, "a message"))
+    if (rdma->event_at == rdma->event_count && !await_events(client, rdma))
         return false;
-    if (event.dto_cmpl.dto_status != IT_DTO_SUCCESS)
+    event = &rdma->events[rdma->event_at++].dto_cmpl;
+    if (event->dto_status != IT_DTO_SUCCESS)
         return iser_client_fail(client, "the connection has ended: %s",
-                                itx_dto_status_string(event.dto_cmpl.dto_status));
-    rdma->handed = (uint8_t *)(uintptr_t)event.dto_cmpl.cookie;
-    return take_message(client, rdma->handed, event.dto_cmpl.transferred_length, pdu);
+                                itx_dto_status_string(event->dto_status));
+    rdma->handed = (uint8_t *)(uintptr_t)event->cookie;
+    return take_message(client, rdma->handed, event->transferred_length, pdu);
 }
 
 /* ---- The beginning ----------------------------------------------- */
