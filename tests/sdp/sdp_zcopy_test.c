@@ -202,6 +202,27 @@ static void memory_is_not_there(void)
     end();
 }
 
+static void *send_memory(void *memory)
+{
+    CHECK_EQ(LARGE, sdp_kit_send(pair[0], memory, LARGE, 0));
+    return NULL;
+}
+
+/* As a file that is mapped to be sent. */
+static void read_only_memory(void)
+{
+    void *memory = mmap(NULL, LARGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    pthread_t thread;
+
+    CHECK(memory != MAP_FAILED);
+    start();
+    CHECK(pthread_create(&thread, NULL, send_memory, memory) == 0);
+    CHECK_EQ(LARGE, sdp_kit_receive(pair[1], octets, LARGE, MSG_WAITALL));
+    CHECK(pthread_join(thread, NULL) == 0);
+    CHECK(munmap(memory, LARGE) == 0);
+    end();
+}
+
 /* An urgent octet in the middle of a stream of large sends. */
 static void urgent_between(void)
 {
@@ -266,6 +287,7 @@ int main(void)
     receive_ends_early();
     send_ends_early();
     memory_is_not_there();
+    read_only_memory();
     urgent_between();
     peer_goes(false);
     peer_goes(true);

@@ -2,6 +2,7 @@
 /* Processes, signals, threads, numbers. */
 #include "hooks/sdp_hooks_kit.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -9,7 +10,9 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -369,6 +372,57 @@ static void limited(void)
     say_child("crowd", child);
 }
 
+static ssize_t pass_on(int fd)
+{
+    union {
+        struct cmsghdr align;
+        char octets[CMSG_SPACE(sizeof(int))];
+    } control = {.align = {.cmsg_len = CMSG_LEN(sizeof(int)),
+                           .cmsg_level = SOL_SOCKET,
+                           .cmsg_type = SCM_RIGHTS}};
+    struct iovec part = {buffer, 1};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = control.octets,
+                             .msg_controllen = sizeof(control.octets)};
+    int ends[2];
+    ssize_t result;
+
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) < 0)
+        return 0;
+    memcpy(CMSG_DATA(&control.align), &fd, sizeof(fd));
+    result = sendmsg(ends[0], &message, 0);
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+    return result;
+}
+
+/* SDP refuses what it does not have by a documented error; TCP does it. */
+static bool refuses(ssize_t result, ssize_t plain)
+{
+    return getenv("LD_PRELOAD") ? result == -1 && errno == EOPNOTSUPP : result == plain;
+}
+
+static void unsupported(void)
+{
+    struct sdp_hooks_pair pair;
+    int fresh = socket(AF_INET, SOCK_STREAM, 0);
+    int on = 1;
+
+    sdp_hooks_open(&pair);
+    sdp_hooks_note("SO_ZEROCOPY, new: %d",
+                   refuses(setsockopt(fresh, SOL_SOCKET, SO_ZEROCOPY, &on, sizeof(on)), 0));
+    sdp_hooks_note("SO_ZEROCOPY: %d",
+                   refuses(setsockopt(pair.client, SOL_SOCKET, SO_ZEROCOPY, &on, sizeof(on)), 0));
+    sdp_hooks_note("SCM_RIGHTS: %d", refuses(pass_on(pair.client), 1));
+    /* Without the option the flag means nothing, and there are no notifications. */
+    sdp_hooks_say("MSG_ZEROCOPY", send(pair.client, buffer, 100, MSG_ZEROCOPY));
+    sdp_hooks_say("its octets", recv(pair.server, buffer, 100, MSG_WAITALL));
+    sdp_hooks_say("its notification", recv(pair.client, buffer, 100, MSG_ERRQUEUE));
+    (void)close(fresh);
+    sdp_hooks_close(&pair);
+}
+
 const struct sdp_hooks_named sdp_hooks_undecided[] = {
     {"forked_server", forked_server}, {"inetd", inetd}, {NULL, NULL}};
 
@@ -383,4 +437,5 @@ const struct sdp_hooks_named sdp_hooks_others[] = {{"vforked", vforked},
                                                    {"over_number", over_number},
                                                    {"crowd", crowd},
                                                    {"limited", limited},
+                                                   {"unsupported", unsupported},
                                                    {NULL, NULL}};

@@ -161,8 +161,10 @@ size_t sdp_zcopy_send(struct sdp_connection *connection, const void *octets, siz
     struct pin memory;
     size_t done = 0;
 
-    if (!may_send(connection, deadline, error) || !pin(&memory, octets, piece_of(count, PIECE_MAX),
-                                                       IT_PRIV_LOCAL | IT_PRIV_REMOTE_READ, error))
+    /* The program's memory may be read-only. */
+    if (!may_send(connection, deadline, error) ||
+        !pin(&memory, octets, piece_of(count, PIECE_MAX), IT_PRIV_LOCAL_READ | IT_PRIV_REMOTE_READ,
+             error))
         return 0;
     connection->sending_zcopy = true;
     if (!sdp_machine_sink(&connection->machine))

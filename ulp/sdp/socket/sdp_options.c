@@ -84,8 +84,6 @@ static int set_own(struct sdp_socket *socket, int level, int name, const void *v
         return set_time_limit(&socket->time_limits[1], value, length);
     case SO_LINGER:
         return set_linger(socket, value, length);
-    case SO_ZEROCOPY:
-        return -EOPNOTSUPP;
     case SO_TYPE:
     case SO_DOMAIN:
     case SO_PROTOCOL:
@@ -117,7 +115,9 @@ int sdp_option_set(int number, int level, int name, const void *value, socklen_t
     if (!socket)
         return SDP_KERNEL;
     converted = sdp_socket_settle(socket);
-    if (!converted)
+    if (level == SOL_SOCKET && name == SO_ZEROCOPY)
+        result = -EOPNOTSUPP; /* the socket may become SDP, which has no error queue */
+    else if (!converted)
         result = setsockopt(number, level, name, value, length) < 0 ? -errno : 0;
     else
         result = value ? set_option(socket, level, name, value, length) : -EFAULT;
