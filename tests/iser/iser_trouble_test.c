@@ -97,6 +97,34 @@ static void lying(void)
     }
 }
 
+/* ---- digests --------------------------------------------------------------------------------- */
+
+static void put_digest(unsigned char *at, uint32_t crc)
+{
+    for (unsigned i = 0; i < 4; i++)
+        at[i] = (unsigned char)(crc >> 8 * i);
+}
+
+/* Pings: both digests are right, the header's is wrong, the data's is wrong. */
+static void wrong_digests(void)
+{
+    for (unsigned wrong = 0; wrong < 3; wrong++) {
+        unsigned char bhs[48], rest[12] = {[4] = 'p', 'i', 'n', 'g'};
+        struct wire wire;
+
+        WIRE_LOGIN(&wire, &bed, WIRE_DIGESTS, "InitialR2T=Yes");
+        wire_begin(&wire, bhs, 0x40, 0x80);
+        wire_put(bhs + 5, 4, 3);
+        wire_put(bhs + 20, 0xffffffff, 4);
+        put_digest(rest, raw_crc32c(0, bhs, 48) ^ (wrong == 1));
+        put_digest(rest + 8, raw_crc32c(0, rest + 4, 4) ^ (wrong == 2));
+        wire_send_as_is(&wire, bhs, rest, sizeof(rest));
+        await_end(&wire, wrong == 0 ? 0x20 : 0);
+        wire_free(&wire);
+        check_alive();
+    }
+}
+
 /* ---- Data-Out that is not what was asked for ------------------------------------------------- */
 
 static const struct {
@@ -309,6 +337,45 @@ static void bad_logins(void)
     check_alive();
 }
 
+static const struct {
+    const char *initiators[2], *networks[2];
+    unsigned status;
+} lists[] = {{{"iqn.2026-11.example:i"}, {"127.0.0.0/8"}, 0},
+             {{"iqn.2026-11.example:i"},
+              {
+                  "::1/128",
+              },
+              0x0202},
+             {{"iqn.2026-11.example:i"}, {"126.0.0.0/8"}, 0x0202},
+             {{"iqn.2026-11.example:ii"}, {"127.0.0.1"}, 0x0202}};
+
+/* Initiators that the lists of the target do not name. */
+static void not_allowed(void)
+{
+    static const char keys[] = NAME "TargetName=" WIRE_TARGET "\0RDMAExtensions=Yes";
+
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        wire_close(&bed);
+        wire_prepare(&bed);
+        bed.target_config.initiators = lists[i].initiators;
+        bed.target_config.networks = lists[i].networks;
+        wire_open(&bed);
+        for (unsigned way = WIRE_PLAIN; way <= WIRE_RDMA; way += WIRE_RDMA) {
+            unsigned char bhs[48];
+            struct wire wire;
+
+            wire_connect(&wire, &bed, (enum wire_way)way);
+            if (way == WIRE_RDMA)
+                wire_mpa(&wire);
+            wire_begin(&wire, bhs, 0x43, 0x87);
+            wire_send(&wire, bhs, keys, sizeof(keys));
+            wire_expect(&wire, &pdu, 0x23);
+            CHECK_EQ(lists[i].status, wire_get(pdu.bhs + 36, 2));
+            wire_free(&wire);
+        }
+    }
+}
+
 /* ---- connections that never log in ----------------------------------------------------------- */
 
 #define SILENT 96
@@ -386,9 +453,9 @@ static void gone_at_the_stop(void)
 
 int main(void)
 {
-    static void (*const tests[])(void) = {lying,      wrong_data,  wrong_unasked_data,
-                                          no_tags,    wrong_tag,   after_logout,
-                                          bad_logins, half_logins, slow_logins};
+    static void (*const tests[])(void) = {
+        lying,     wrong_data,   wrong_unasked_data, wrong_digests, not_allowed, no_tags,
+        wrong_tag, after_logout, bad_logins,         half_logins,   slow_logins};
 
     for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
         wire_prepare(&bed);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORD_LINUX 0x00800001u /* IRD 128, ORD 1; no peer-to-peer model */
+#define IRD_LINUX 128u
 
 uint32_t wire_get(const unsigned char *at, unsigned octets)
 {
@@ -293,6 +293,7 @@ void wire_connect(struct wire *wire, const struct wire_bed *bed, enum wire_way w
     memset(wire, 0, sizeof(*wire));
     raw_connect(&wire->raw, bed->port);
     wire->way = way;
+    wire->ird = bed->ird ? bed->ird : IRD_LINUX;
     wire->cmd_sn = 5;
     wire->exp_stat_sn = 4;
     wire->itt = 9;
@@ -313,7 +314,7 @@ static void send_request(struct wire *wire)
     RAW_BYTES(out);
     RAW_BYTES(data);
 
-    raw_add_be32(&data, WORD_LINUX);
+    raw_add_be32(&data, wire->ird << 16 | 1); /* ORD 1; no peer-to-peer model */
     if (wire->way == WIRE_RDMA || wire->way == WIRE_RDMA_INVALIDATE)
         raw_add_be32(&data, wire->way == WIRE_RDMA ? 0xc0000000u : 0x80000000u);
     raw_mpa(&out, false, RAW_MPA_S | RAW_MPA_C, 2, data.data, data.len);

@@ -30,6 +30,7 @@ struct wire_bed {
     struct event *wake;
     pthread_t thread;
     uint16_t port; /* network order */
+    unsigned ird;  /* of initiators; 0: 128, as Linux */
     /*
      * Called in the target's thread right before it stops, so that the target cannot notice it
      * earlier.
@@ -68,7 +69,8 @@ struct wire {
     uint32_t send_msn, response_msn;
     uint32_t target_max; /* the longest data segment that the target accepts */
     uint32_t burst, first_burst;
-    unsigned char *memory;  /* WIRE_MEMORY octets with STag WIRE_STAG, from WIRE_BASE on */
+    unsigned char *memory; /* WIRE_MEMORY octets with STag WIRE_STAG, from WIRE_BASE on */
+    unsigned ird;
     unsigned reads, writes; /* RDMA operations of the target */
     uint32_t last_read_length;
     uint64_t last_read_at;

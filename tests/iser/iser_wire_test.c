@@ -2,6 +2,7 @@
 /* The target against a scripted initiator, through every way in. */
 #include "iser_wire_kit.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -131,6 +132,61 @@ static void write_bases(void)
             write_and_read(&wire, &shapes[j], (unsigned)j + 1);
         wire_logout(&wire);
     }
+}
+
+/*
+ * The initiator allows one RDMA Read at a time. The target waits with the next one, however long
+ * the answer takes.
+ */
+static void reads_by(enum wire_way way)
+{
+    static struct raw_segment waiting, segment;
+    unsigned answers = 0, responses = 0;
+    bool waits = false;
+    struct wire wire;
+
+    check_context(ways[way]);
+    WIRE_LOGIN(&wire, &bed, way, "InitialR2T=Yes\0ImmediateData=No");
+    take_attention(&wire);
+    wire_hold_back(&wire, true);
+    for (unsigned i = 0; i < 8; i++) {
+        unsigned char bhs[48];
+
+        wire_begin_write(&wire, bhs, 8 * i, 4096, 0, 0);
+    }
+    wire_hold_back(&wire, false);
+    while (responses < 8) {
+        struct pollfd there = {.fd = wire.raw.fd, .events = POLLIN};
+
+        if (waits && poll(&there, 1, 20) == 0) {
+            wire_answer_read(&wire, &waiting);
+            waits = false;
+            answers++;
+            continue;
+        }
+        CHECK_EQ(RAW_OK, raw_receive_fpdu(&wire.raw, &segment));
+        if (segment.qn == 0) {
+            CHECK(++responses <= answers);
+            continue;
+        }
+        CHECK(!waits);
+        waiting = segment;
+        waiting.payload = waiting.ulpdu + (segment.payload - segment.ulpdu);
+        waits = true;
+    }
+    CHECK_EQ(8, answers);
+    wire_free(&wire);
+}
+
+static void reads_within_ird(void)
+{
+    teardown();
+    wire_prepare(&bed);
+    bed.ird = 1;
+    wire_open(&bed);
+    for (unsigned way = WIRE_RDMA; way < WIRE_WAYS; way++)
+        reads_by((enum wire_way)way);
+    check_context(NULL);
 }
 
 /* ---- control --------------------------------------------------------------------------------- */
@@ -486,8 +542,9 @@ static void stopping_a_deaf_one(void)
 int main(void)
 {
     static void (*const tests[])(void) = {
-        whole_window, silence,     many_small, two_requests,  data,     write_bases,
-        control,      abort_plain, abort_rdma, reinstatement, stopping, stopping_a_deaf_one};
+        whole_window,       silence, many_small,  two_requests, data,          write_bases,
+        reads_within_ird,   control, abort_plain, abort_rdma,   reinstatement, stopping,
+        stopping_a_deaf_one};
 
     for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
         setup();
