@@ -119,6 +119,17 @@ static int reset(struct ofa_qp *qp)
     return 0;
 }
 
+static int connect_by_hand(struct ofa_qp *qp)
+{
+    qp->parks = true; /* no RNIC has such connections, so programs expect InfiniBand's behaviour */
+    if (ofa_hand_is_own_peer(qp)) {
+        if (ofa_ep_split(qp) != 0)
+            return ENOMEM;
+        ofa_link_limit_hold(qp);
+    }
+    return ofa_hand_step(qp);
+}
+
 static int enter(struct ofa_qp *qp, enum ibv_qp_state next, int mask)
 {
     if (qp->datagrams) {
@@ -133,12 +144,7 @@ static int enter(struct ofa_qp *qp, enum ibv_qp_state next, int mask)
     case IBV_QPS_INIT:
         return qp->by_cm ? 0 : ofa_hand_listen(qp->context, qp->base.qp_num);
     case IBV_QPS_RTR:
-        if (!qp->by_cm && ofa_hand_is_own_peer(qp)) {
-            if (ofa_ep_split(qp) != 0)
-                return ENOMEM;
-            ofa_link_limit_hold(qp);
-        }
-        return qp->by_cm ? 0 : ofa_hand_step(qp);
+        return qp->by_cm ? 0 : connect_by_hand(qp);
     case IBV_QPS_RTS:
         return qp->by_cm ? 0 : ofa_hand_step(qp);
     case IBV_QPS_ERR:
