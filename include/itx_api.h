@@ -267,6 +267,26 @@ struct itx_ep_addresses {
 it_status_t itx_ep_query_addresses(it_ep_handle_t ep_handle, struct itx_ep_addresses *addresses);
 
 /**
+ * Reads the addresses and ports of a connection request that is neither accepted nor rejected. A
+ * listen point on all addresses so learns which one the peer has called.
+ *
+ * @param cn_est_id  from the request event
+ * @param addresses  the caller sets size and owns the memory; the other members are filled in
+ *
+ * @retval IT_SUCCESS               addresses is filled in
+ * @retval IT_ERR_INVALID_CN_EST_ID no connection request is waiting under this id
+ * @retval IT_ERR_FAULT             addresses is NULL
+ * @retval IT_ERR_INVALID_LENGTH    addresses->size is too small
+ * @retval IT_ERR_OP_NOT_SUPPORTED  the provider does not support the query
+ *
+ * Completion: none; the call is synchronous.
+ * Threads: any thread, also a callback.
+ * Source: extension of this library.
+ */
+it_status_t itx_request_query_addresses(it_cn_est_identifier_t cn_est_id,
+                                        struct itx_ep_addresses *addresses);
+
+/**
  * Sets an option of the TCP stream below a connected RC endpoint, as setsockopt(2) does. Only
  * options that do not affect how the library reads and writes are allowed: SO_KEEPALIVE,
  * SO_PRIORITY, SO_MARK, SO_REUSEADDR, SO_REUSEPORT, SO_BROADCAST and SO_DONTROUTE of SOL_SOCKET;

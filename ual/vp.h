@@ -500,6 +500,12 @@ struct vp_provider {
      */
     it_status_t (*ep_stream_option_halted)(struct ual_ep *ep, bool set, int level, int option,
                                            void *value, socklen_t *length);
+    /*
+     * For itx_request_query_addresses. Called with the lock of the table of requests held, while
+     * the request is in it.
+     */
+    void (*request_addresses_locked)(struct ual_request *request,
+                                     struct itx_ep_addresses *addresses);
 };
 
 /* The size of the mandatory part of the table. */

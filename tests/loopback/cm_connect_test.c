@@ -576,9 +576,11 @@ static void stream_options_are_kept(it_ep_handle_t ep)
 }
 
 /*
- * Checks that both ends report the same two addresses, those of the path, and the listener's port.
+ * Checks that both ends and the request report the same two addresses, those of the path, and the
+ * listener's port.
  */
-static void addresses_agree(it_ep_handle_t active, it_ep_handle_t passive, const it_path_t *path,
+static void addresses_agree(it_ep_handle_t active, it_ep_handle_t passive,
+                            const struct itx_ep_addresses *request, const it_path_t *path,
                             const it_conn_qual_t *qual)
 {
     struct itx_ep_addresses a = {.size = sizeof(a)};
@@ -593,6 +595,7 @@ static void addresses_agree(it_ep_handle_t active, it_ep_handle_t passive, const
     CHECK(port_of(&a.local) != 0);
     CHECK(memcmp(&a.local, &b.remote, sizeof(a.local)) == 0);
     CHECK(memcmp(&a.remote, &b.local, sizeof(a.remote)) == 0);
+    CHECK(memcmp(request, &b, sizeof(b)) == 0);
     stream_options_are_kept(active);
     CHECK_OK(it_ep_disconnect(active, NULL, 0));
     CHECK_STATUS(IT_ERR_INVALID_EP_STATE, itx_ep_set_stream_option(active, SOL_SOCKET, SO_KEEPALIVE,
@@ -632,6 +635,7 @@ static void pair_over(const it_path_t *path, it_cn_est_flags_t flags,
     struct fx_node b;
     it_ep_handle_t a_ep;
     it_ep_handle_t b_ep;
+    struct itx_ep_addresses request = {.size = sizeof(request)};
     it_event_t event;
 
     fx_node_open(&a);
@@ -646,6 +650,7 @@ static void pair_over(const it_path_t *path, it_cn_est_flags_t flags,
     CHECK(memcmp(event.conn_req.private_data, data, sizeof(data)) == 0);
     CHECK_EQ(sizeof(data), itx_event_private_data_length(&event));
     fx_fill(data, sizeof(data), 2);
+    CHECK_OK(itx_request_query_addresses(event.conn_req.cn_est_id, &request));
     CHECK_OK(it_ep_accept(b_ep, event.conn_req.cn_est_id, data, sizeof(data)));
     event = fx_conn(a.conn_evd, a_ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
     CHECK(memcmp(event.conn.private_data, data, sizeof(data)) == 0);
@@ -655,7 +660,7 @@ static void pair_over(const it_path_t *path, it_cn_est_flags_t flags,
     CHECK_EQ(IT_FALSE, event.conn.private_data_present);
     CHECK_EQ(0, itx_event_private_data_length(&event));
     CHECK_EQ(path->u.iwarp.ip_vers, event.conn.dst_path.u.iwarp.ip_vers);
-    addresses_agree(a_ep, b_ep, path, &qual);
+    addresses_agree(a_ep, b_ep, &request, path, &qual);
     fx_node_close(&a);
     fx_node_close(&b);
 }

@@ -29,6 +29,7 @@ static it_conn_qual_t privileged;
 static it_conn_qual_t from_taken; /* its local port is that of SLOT_LISTEN */
 static it_path_t path;
 static it_cn_est_identifier_t request; /* an undecided request on SLOT_EVD_LISTEN */
+static struct itx_ep_addresses addresses;
 static unsigned char data[IT_MAX_PRIV_DATA + 1];
 static struct raw_peer client;
 static struct raw_peer second_client = {.fd = -1};
@@ -112,6 +113,7 @@ static void prepare(struct status_world *world)
     from_taken.conn_qual.lr_port.remote = world->listener_port;
     from_taken.conn_qual.lr_port.local = world->port;
     path = fx_path(&world->node);
+    addresses.size = sizeof(addresses);
     raw_connect(&client, world->port);
     raw_mpa1(&frame, false, RAW_MPA_C);
     CHECK(raw_send(&client, &frame));
@@ -140,6 +142,7 @@ static it_cn_est_identifier_t identifier(uint64_t distance)
 STATUS_CALL(ep_accept, it_ep_accept(v[0].p, identifier(v[1].n), v[2].p, v[3].n));
 STATUS_CALL(reject, it_reject(identifier(v[0].n), v[1].p, v[2].n));
 STATUS_CALL(handoff, it_handoff(v[0].p, v[1].n, identifier(v[2].n)));
+STATUS_CALL(request_addresses, itx_request_query_addresses(identifier(v[0].n), v[1].p));
 STATUS_CALL(ep_disconnect, it_ep_disconnect(v[0].p, v[1].p, v[2].n));
 
 static int descriptor(uint64_t which)
@@ -380,6 +383,13 @@ static const struct status_call calls[] = {
                   ROW("to nobody", IT_ERR_INVALID_CONN_QUAL, POINT(0, nowhere)),
                   ROW("to a service", IT_ERR_INVALID_CONN_QUAL, POINT(0, service)),
                   SCENE("its EVD is full", IT_ERR_RESOURCES, target_is_full))},
+    {STATUS_NAMED(itx_request_query_addresses, request_addresses),
+     .params = {STATUS_NUMBER(0), STATUS_GIVEN(addresses)},
+     .rows =
+         ROWS(ROW("an unknown id", IT_ERR_INVALID_CN_EST_ID, SET(0, 1)),
+              ROW("id 0", IT_ERR_INVALID_CN_EST_ID, SET(0, UINT64_MAX)),
+              SCENE("a used one", IT_ERR_INVALID_CN_EST_ID, used_up),
+              ROW("no size", IT_ERR_INVALID_LENGTH, MEMBER(1, struct itx_ep_addresses, size, 0)))},
     {STATUS_NAMED(it_ep_disconnect, ep_disconnect),
      .params = {STATUS_EP(SLOT_EP_CONNECTED), STATUS_GIVEN_AS_IS(data), STATUS_NUMBER(0)},
      .rows = ROWS(ROW("an idle one", IT_ERR_INVALID_EP_STATE, USE(0, SLOT_EP)),

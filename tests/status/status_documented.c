@@ -291,6 +291,8 @@ const struct status_documented status_documented[] = {
     {"itx_ep_query_addresses",
      {IT_ERR_INVALID_EP, IT_ERR_FAULT, IT_ERR_INVALID_LENGTH, IT_ERR_INVALID_EP_TYPE,
       IT_ERR_OP_NOT_SUPPORTED, IT_ERR_INVALID_EP_STATE}},
+    {"itx_request_query_addresses",
+     {IT_ERR_INVALID_CN_EST_ID, IT_ERR_FAULT, IT_ERR_INVALID_LENGTH, IT_ERR_OP_NOT_SUPPORTED}},
     {"itx_ep_set_stream_option",
      {IT_ERR_INVALID_EP, IT_ERR_FAULT, IT_ERR_INVALID_EP_TYPE, IT_ERR_OP_NOT_SUPPORTED,
       IT_ERR_INVALID_EP_STATE, IT_ERR_RANGE}},

@@ -105,6 +105,7 @@ const struct status_never status_never[] = {
     {"itx_ep_set_stream_option", IT_ERR_INVALID_EP_TYPE, DATAGRAMS},
     {"itx_ep_get_stream_option", IT_ERR_INVALID_EP_TYPE, DATAGRAMS},
     {"itx_ep_query_addresses", IT_ERR_OP_NOT_SUPPORTED, OFFERED},
+    {"itx_request_query_addresses", IT_ERR_OP_NOT_SUPPORTED, OFFERED},
     {"it_ep_ud_create", IT_SUCCESS, DATAGRAMS},
     {"it_post_sendto", IT_SUCCESS, DATAGRAMS},
     {"it_post_recvfrom", IT_SUCCESS, DATAGRAMS},

@@ -177,6 +177,13 @@ it_status_t verbs_reject(struct ual_request *request, const void *private_data, 
     return IT_ERR_OP_NOT_SUPPORTED;
 }
 
+void verbs_request_addresses_locked(struct ual_request *request,
+                                    struct itx_ep_addresses *addresses)
+{
+    (void)request;
+    (void)addresses;
+}
+
 it_status_t verbs_handoff(struct ual_request *request, const it_conn_qual_t *qual, size_t spigot_id)
 {
     (void)request, (void)qual, (void)spigot_id;

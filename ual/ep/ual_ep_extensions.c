@@ -112,8 +112,6 @@ it_status_t itx_ep_limit_hold(it_ep_handle_t ep_handle, uint32_t tries, uint64_t
 
 /* ---------------------------------------------------------------- both ends */
 
-#define UAL_EP_ADDRESSES_MIN UAL_SIZE_UP_TO(struct itx_ep_addresses, remote) /* the first version */
-
 static bool ual_ep_read_addresses(struct ual_ep *ep, struct itx_ep_addresses *addresses)
 {
     it_ep_state_rc_t state;

@@ -16,6 +16,9 @@
  */
 #define UAL_SIZE_UP_TO(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
 
+/* The first version of a struct that two files use. */
+#define UAL_EP_ADDRESSES_MIN UAL_SIZE_UP_TO(struct itx_ep_addresses, remote)
+
 /*
  * ual_object.c: checks that callers is neither NULL nor smaller than the first version of its
  * struct. name: what the API calls the argument, for the log.

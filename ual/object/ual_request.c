@@ -3,6 +3,7 @@
 
 #include "evd/deliver/evd_deliver.h"
 #include "evd/evd_private_data.h"
+#include "ual/object/ual_extension.h"
 #include "ual/object/ual_provider.h"
 
 #include <string.h>
@@ -82,6 +83,40 @@ struct ual_ia *ual_request_ia(uint64_t id, bool datagram)
     ia = request && request->datagram == datagram ? request->ia : NULL;
     base_lock_drop(&ual_request_lock);
     return ia;
+}
+
+static it_status_t ual_request_read_addresses(uint64_t id, struct itx_ep_addresses *addresses)
+{
+    it_status_t status = IT_ERR_INVALID_CN_EST_ID;
+    struct ual_request *request;
+
+    base_lock_take(&ual_request_lock);
+    request = ual_request_find_locked(id);
+    if (request && !request->datagram) {
+        status = IT_ERR_OP_NOT_SUPPORTED;
+        if (VP_PROVIDER_HAS(request->ia->provider, request_addresses_locked)) {
+            request->ia->provider->request_addresses_locked(request, addresses);
+            status = IT_SUCCESS;
+        }
+    }
+    base_lock_drop(&ual_request_lock);
+    return status;
+}
+
+it_status_t itx_request_query_addresses(it_cn_est_identifier_t cn_est_id,
+                                        struct itx_ep_addresses *addresses)
+{
+    struct itx_ep_addresses own = {.size = sizeof(own)};
+    it_status_t status =
+        ual_extension_check(__func__, "addresses", addresses, UAL_EP_ADDRESSES_MIN);
+
+    if (status != IT_SUCCESS)
+        return status;
+    status = ual_request_read_addresses(cn_est_id, &own);
+    if (status != IT_SUCCESS)
+        return base_refuse_number(status, __func__, cn_est_id);
+    ual_extension_write(addresses, addresses->size, &own, sizeof(own));
+    return IT_SUCCESS;
 }
 
 bool ual_request_withdraw(struct ual_request *request)

@@ -25,7 +25,7 @@ struct sockaddr_in cm_kit_local(uint32_t last, uint16_t port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = port};
 
-    address.sin_addr.s_addr = htonl(0x7f000000u + last);
+    address.sin_addr.s_addr = htonl(last == 0 ? INADDR_ANY : 0x7f000000u + last);
     return address;
 }
 

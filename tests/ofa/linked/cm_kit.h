@@ -19,7 +19,7 @@ extern struct cm_kit cm_kit;
 void cm_kit_open(void);
 void cm_kit_close(void);
 
-/* Returns the address 127.0.0.last. The port is in network byte order. */
+/* Returns the address 127.0.0.last; 0: any address. The port is in network byte order. */
 struct sockaddr_in cm_kit_local(uint32_t last, uint16_t port);
 
 /*
@@ -30,7 +30,7 @@ struct rdma_cm_event *cm_kit_expect(struct rdma_event_channel *channel,
                                     enum rdma_cm_event_type type);
 struct rdma_cm_id *cm_kit_pass(struct rdma_event_channel *channel, enum rdma_cm_event_type type);
 
-/* Listens on 127.0.0.last; port 0: any. */
+/* Listens on 127.0.0.last, 0: on all addresses; port 0: any. */
 struct rdma_cm_id *cm_kit_listen_at(uint32_t last, uint16_t port);
 
 /*

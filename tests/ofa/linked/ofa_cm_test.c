@@ -13,10 +13,10 @@
 
 /* ---- Requests ------------------------------------------------------------------------------- */
 
-/* A request has the addresses of its connection. */
-static void ends_of_a_request(void)
+/* A request has the addresses of its connection, whatever address its listener has. */
+static void ends_of_a_request(uint32_t listens_at)
 {
-    struct rdma_cm_id *listener = cm_kit_listen_at(2, 0);
+    struct rdma_cm_id *listener = cm_kit_listen_at(listens_at, 0);
     struct rdma_cm_id *caller = cm_kit_call(2, rdma_get_src_port(listener), "hello");
     struct rdma_cm_id *called = cm_kit_requested("hello");
     struct sockaddr_in *own = &called->route.addr.src_sin;
@@ -175,7 +175,8 @@ static void addresses_of_hints(void)
 int main(void)
 {
     cm_kit_open();
-    ends_of_a_request();
+    ends_of_a_request(2);
+    ends_of_a_request(0);
     one_address();
     rejected_once();
     destroyed_under_its_id();

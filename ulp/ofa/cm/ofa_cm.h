@@ -161,12 +161,6 @@ struct cm_request {
 /* Reports a request to the listener's program. Returns false without listener or memory. */
 bool cm_announce(struct cm_id *id, uintptr_t listener_serial, const struct cm_request *request);
 
-/*
- * Sets the peer's address and the local address on the route to it, with the given local port. An
- * IPv4-mapped peer becomes an IPv4 address.
- */
-void cm_fill_route(struct cm_id *id, uint16_t port, const struct sockaddr_storage *peer);
-
 /* Handlers for the door. owner is the serial number of an id. */
 void cm_on_connection(void *owner, const it_event_t *event, size_t data_length);
 void cm_on_request(void *owner, const it_event_t *event, size_t data_length);

@@ -255,6 +255,29 @@ static bool is_wanted(const struct cm_id *id, void *argument)
 }
 
 /*
+ * Sets the peer's address and the local address on the route to it, with the given local port. An
+ * IPv4-mapped peer becomes an IPv4 address.
+ */
+static void fill_route(struct cm_id *id, uint16_t port, const struct sockaddr_storage *peer)
+{
+    struct rdma_addr *addr = &id->base.route.addr;
+    const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)peer;
+    struct sockaddr_in *four = (struct sockaddr_in *)&addr->dst_storage;
+
+    addr->dst_storage = *peer;
+    if (peer->ss_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&six->sin6_addr)) {
+        memset(four, 0, sizeof(*six));
+        four->sin_family = AF_INET;
+        four->sin_port = six->sin6_port;
+        memcpy(&four->sin_addr, &six->sin6_addr.s6_addr[12], sizeof(four->sin_addr));
+    }
+    memset(&addr->src_storage, 0, sizeof(addr->src_storage));
+    addr->src_storage.ss_family = addr->dst_storage.ss_family;
+    (void)cm_route(&addr->dst_addr, &addr->src_storage);
+    ofa_port_set(&addr->src_addr, port);
+}
+
+/*
  * Announces a request with a new id, by which the program answers. Returns false without memory:
  * the peer repeats the request.
  */
@@ -275,7 +298,7 @@ static bool announce(struct cm_id *listener, const struct cm_sidr_message *messa
     id->datagram->listener = listener->serial;
     id->datagram->transaction = message->transaction;
     id->datagram->peer = *peer;
-    cm_fill_route(id, ofa_port_of(&listener->base.route.addr.src_addr), peer);
+    fill_route(id, ofa_port_of(&listener->base.route.addr.src_addr), peer);
     if (cm_announce(id, listener->serial, &request))
         return true;
     free(id->datagram);

@@ -105,40 +105,6 @@ void cm_on_connection(void *owner, const it_event_t *event, size_t data_length)
 
 /* ---- Requests ------------------------------------------------------------------------------- */
 
-static void to_sockaddr(const it_net_addr_t *address, struct sockaddr_storage *result)
-{
-    struct sockaddr_in *four = (struct sockaddr_in *)result;
-    struct sockaddr_in6 *six = (struct sockaddr_in6 *)result;
-
-    memset(result, 0, sizeof(*result));
-    if (address->addr_type == IT_IPV4) {
-        four->sin_family = AF_INET;
-        four->sin_addr = address->addr.ipv4;
-    } else {
-        six->sin6_family = AF_INET6;
-        six->sin6_addr = address->addr.ipv6;
-    }
-}
-
-void cm_fill_route(struct cm_id *id, uint16_t port, const struct sockaddr_storage *peer)
-{
-    struct rdma_addr *addr = &id->base.route.addr;
-    const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)peer;
-    struct sockaddr_in *four = (struct sockaddr_in *)&addr->dst_storage;
-
-    addr->dst_storage = *peer;
-    if (peer->ss_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&six->sin6_addr)) {
-        memset(four, 0, sizeof(*six));
-        four->sin_family = AF_INET;
-        four->sin_port = six->sin6_port;
-        memcpy(&four->sin_addr, &six->sin6_addr.s6_addr[12], sizeof(four->sin_addr));
-    }
-    memset(&addr->src_storage, 0, sizeof(addr->src_storage));
-    addr->src_storage.ss_family = addr->dst_storage.ss_family;
-    (void)cm_route(&addr->dst_addr, &addr->src_storage);
-    ofa_port_set(&addr->src_addr, port);
-}
-
 bool cm_announce(struct cm_id *id, uintptr_t listener_serial, const struct cm_request *request)
 {
     struct cm_event *event = NULL;
@@ -176,16 +142,14 @@ void cm_on_request(void *owner, const it_event_t *any, size_t data_length)
     const it_conn_request_event_t *event = &any->conn_req;
     struct cm_request request = {event->cn_est_id, event->private_data, data_length,
                                  IB_REQUEST_DATA};
-    struct sockaddr_storage source;
     struct cm_id *id = cm_id_new(NULL, NULL, RDMA_PS_TCP, IBV_QPT_RC);
 
     if (id) {
         id->responder_resources = least(event->rdma_read_ord);
         id->initiator_depth = least(event->rdma_read_ird);
-        to_sockaddr(&event->source_addr, &source);
-        ofa_port_set((struct sockaddr *)&source, ntohs(event->conn_qual.conn_qual.lr_port.remote));
-        cm_fill_route(id, ntohs(event->conn_qual.conn_qual.lr_port.local), &source);
-        if (cm_attach_device(id) == 0 && cm_announce(id, (uintptr_t)owner, &request))
+        if (cm_door()->request_addresses(event->cn_est_id, &id->base.route.addr.src_storage,
+                                         &id->base.route.addr.dst_storage) == 0 &&
+            cm_attach_device(id) == 0 && cm_announce(id, (uintptr_t)owner, &request))
             return;
         cm_id_delete(id);
     }

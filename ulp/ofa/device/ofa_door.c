@@ -16,6 +16,7 @@ const struct ofa_door ofa_door = {
     .reject = ofa_link_reject,
     .disconnect = ofa_link_disconnect,
     .addresses = ofa_link_addresses,
+    .request_addresses = ofa_link_request_addresses,
     .find = ofa_qp_find,
     .set_state = ofa_qp_set_state,
 };

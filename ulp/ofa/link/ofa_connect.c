@@ -202,17 +202,32 @@ int ofa_link_disconnect(struct ibv_qp *base)
     return 0;
 }
 
+static int tell_addresses(it_status_t status, const struct itx_ep_addresses *addresses,
+                          struct sockaddr_storage *local, struct sockaddr_storage *peer)
+{
+    if (status == IT_SUCCESS) {
+        *local = addresses->local;
+        *peer = addresses->remote;
+    }
+    return ofa_errno(status);
+}
+
 int ofa_link_addresses(struct ibv_qp *base, struct sockaddr_storage *local,
                        struct sockaddr_storage *peer)
 {
     struct itx_ep_addresses addresses = {.size = sizeof(addresses)};
-    int error = ofa_errno(itx_ep_query_addresses(ofa_qp_of(base)->ep, &addresses));
+    it_status_t status = itx_ep_query_addresses(ofa_qp_of(base)->ep, &addresses);
 
-    if (error == 0) {
-        *local = addresses.local;
-        *peer = addresses.remote;
-    }
-    return error;
+    return tell_addresses(status, &addresses, local, peer);
+}
+
+int ofa_link_request_addresses(it_cn_est_identifier_t request, struct sockaddr_storage *local,
+                               struct sockaddr_storage *peer)
+{
+    struct itx_ep_addresses addresses = {.size = sizeof(addresses)};
+    it_status_t status = itx_request_query_addresses(request, &addresses);
+
+    return tell_addresses(status, &addresses, local, peer);
 }
 
 void ofa_link_watch(struct ibv_qp *base, ofa_link_handler handler, void *owner, bool moves)

@@ -39,6 +39,8 @@ int ofa_link_disconnect(struct ibv_qp *qp);
 void ofa_link_watch(struct ibv_qp *qp, ofa_link_handler handler, void *owner, bool moves);
 int ofa_link_addresses(struct ibv_qp *qp, struct sockaddr_storage *local,
                        struct sockaddr_storage *peer);
+int ofa_link_request_addresses(it_cn_est_identifier_t request, struct sockaddr_storage *local,
+                               struct sockaddr_storage *peer);
 int ofa_link_listen(struct ibv_context *context, const struct sockaddr *address, bool both,
                     ofa_request_handler handler, void *owner, struct ofa_listener **listener);
 void ofa_link_unlisten(struct ofa_listener *listener);

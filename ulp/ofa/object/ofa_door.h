@@ -66,6 +66,9 @@ struct ofa_door {
     /* Gets the two addresses of an established connection. */
     int (*addresses)(struct ibv_qp *qp, struct sockaddr_storage *local,
                      struct sockaddr_storage *peer);
+    /* The same for a request. */
+    int (*request_addresses)(it_cn_est_identifier_t request, struct sockaddr_storage *local,
+                             struct sockaddr_storage *peer);
 
     /* Finds the queue pair of this process with the number; NULL: none. */
     struct ibv_qp *(*find)(struct ibv_context *context, uint32_t number);

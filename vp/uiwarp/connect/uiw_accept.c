@@ -86,20 +86,30 @@ bool uiw_accept_drop_oldest(struct uiw_ia *ia)
     return oldest != NULL;
 }
 
-/* Returns the local port of a stream that the program has handed over. */
-static uint16_t accept_local_port(int fd)
+static struct sockaddr_storage accept_local(int fd)
 {
     struct sockaddr_storage local = {.ss_family = AF_UNSPEC};
     socklen_t length = sizeof(local);
 
     (void)getsockname(fd, (struct sockaddr *)&local, &length); /* cannot fail: connected */
-    return base_net_port(&local);
+    return local;
+}
+
+/* A request in the table has its stream: the conn gives it up only after the withdrawal. */
+void uiw_request_addresses_locked(struct ual_request *request, struct itx_ep_addresses *addresses)
+{
+    const struct uiw_conn *conn = uiw_accept_conn_of(request);
+    struct sockaddr_storage local = accept_local(conn->fd);
+
+    uiw_tell_address(&local, &addresses->local);
+    uiw_tell_address(&conn->remote, &addresses->remote);
 }
 
 static void accept_fill_request(struct uiw_conn *conn, const struct sockaddr_storage *peer)
 {
     const struct ual_listen *listen = conn->listener->listen;
     struct ual_request *request = &conn->request;
+    struct sockaddr_storage local;
     uint16_t *port;
 
     request->ia = conn->ia->ual;
@@ -107,8 +117,10 @@ static void accept_fill_request(struct uiw_conn *conn, const struct sockaddr_sto
     request->spigot_id = listen->spigot_id;
     request->conn_qual = listen->conn_qual;
     port = base_net_listen_port(&request->conn_qual);
-    if (*port == 0)
-        *port = accept_local_port(conn->fd);
+    if (*port == 0) { /* a stream that the program has handed over */
+        local = accept_local(conn->fd);
+        *port = base_net_port(&local);
+    }
     /* Cannot fail: an IP address. */
     (void)base_net_from_sockaddr(peer, &request->source_addr);
     if (request->conn_qual.type == IT_IANA_LR_PORT)

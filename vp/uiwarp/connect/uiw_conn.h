@@ -26,6 +26,7 @@ it_status_t uiw_accept(struct ual_ep *ep, struct ual_request *request, const voi
                        size_t length);
 it_status_t uiw_reject(struct ual_request *request, const void *private_data, size_t length);
 it_status_t uiw_handoff(struct ual_request *request, const it_conn_qual_t *qual, size_t spigot_id);
+void uiw_request_addresses_locked(struct ual_request *request, struct itx_ep_addresses *addresses);
 it_status_t uiw_socket_request(struct ual_listen *listen, int fd);
 it_status_t uiw_convert(struct ual_ep *ep, const struct vp_convert *convert);
 

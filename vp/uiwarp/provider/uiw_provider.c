@@ -412,4 +412,5 @@ const struct vp_provider uiw_provider = {
     .ep_stream_option_halted = uiw_ep_stream_option_halted,
     .rmr_reset = uiw_rmr_reset,
     .socket_request = uiw_socket_request,
+    .request_addresses_locked = uiw_request_addresses_locked,
 };

@@ -46,12 +46,11 @@ it_status_t uiw_ep_query_mpa(struct ual_ep *ual, struct itx_mpa_info *info)
     return status;
 }
 
-/* Copies an address; an IPv4-mapped one becomes IPv4. */
-static void ep_tell_address(const struct sockaddr_in6 *end, struct sockaddr_storage *address)
+void uiw_tell_address(const void *end, struct sockaddr_storage *address)
 {
     it_net_addr_t ip;
 
-    memcpy(address, end, sizeof(*end));
+    memcpy(address, end, sizeof(struct sockaddr_in6));
     if (base_net_from_sockaddr(address, &ip) && ip.addr_type == IT_IPV4)
         (void)base_net_to_sockaddr(&ip, base_net_port(address), 0, address);
 }
@@ -63,8 +62,8 @@ bool uiw_ep_addresses_locked(struct ual_ep *ual, struct itx_ep_addresses *addres
     base_lock_assert_held(&ual->lock);
     if (!ep->negotiated)
         return false;
-    ep_tell_address(&ep->local, &addresses->local);
-    ep_tell_address(&ep->remote, &addresses->remote);
+    uiw_tell_address(&ep->local, &addresses->local);
+    uiw_tell_address(&ep->remote, &addresses->remote);
     return true;
 }
 

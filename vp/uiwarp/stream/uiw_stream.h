@@ -77,6 +77,8 @@ void uiw_ep_set_watermarks(struct uiw_ep *ep, unsigned mask, const it_rc_only_at
 it_status_t uiw_ep_set_mpa(struct ual_ep *ual, const struct itx_mpa_params *params);
 it_status_t uiw_ep_get_mpa(struct ual_ep *ual, struct itx_mpa_params *params);
 it_status_t uiw_ep_query_mpa(struct ual_ep *ual, struct itx_mpa_info *info);
+/* Copies an address; an IPv4-mapped one becomes IPv4. */
+void uiw_tell_address(const void *end, struct sockaddr_storage *address);
 bool uiw_ep_addresses_locked(struct ual_ep *ual, struct itx_ep_addresses *addresses);
 it_status_t uiw_ep_stream_option_halted(struct ual_ep *ual, bool set, int level, int option,
                                         void *value, socklen_t *length);

@@ -31,6 +31,8 @@ it_status_t verbs_connect(struct ual_ep *ual, const it_path_t *path,
 it_status_t verbs_accept(struct ual_ep *ual, struct ual_request *request, const void *private_data,
                          size_t length);
 it_status_t verbs_reject(struct ual_request *request, const void *private_data, size_t length);
+void verbs_request_addresses_locked(struct ual_request *request,
+                                    struct itx_ep_addresses *addresses);
 it_status_t verbs_handoff(struct ual_request *request, const it_conn_qual_t *qual,
                           size_t spigot_id);
 it_status_t verbs_ud_service_create(struct ual_ud_service *ual);

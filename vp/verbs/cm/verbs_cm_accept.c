@@ -230,6 +230,14 @@ it_status_t verbs_reject(struct ual_request *request, const void *private_data, 
     return verbs_run(request->ia, reject_run, &call);
 }
 
+void verbs_request_addresses_locked(struct ual_request *request, struct itx_ep_addresses *addresses)
+{
+    const struct rdma_addr *ends = &accept_conn_of(request)->id->route.addr;
+
+    addresses->local = ends->src_storage;
+    addresses->remote = ends->dst_storage;
+}
+
 /* ---------------------------------------------------------------- handoff */
 
 static struct verbs_listener *handoff_find(struct verbs_cm *cm, const it_conn_qual_t *qual,

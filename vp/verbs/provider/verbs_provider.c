@@ -92,6 +92,7 @@ static const struct vp_provider verbs_provider = {
     .ep_counters = verbs_ep_counters,
     .obstacle = verbs_obstacle,
     .ep_addresses_locked = verbs_ep_addresses_locked,
+    .request_addresses_locked = verbs_request_addresses_locked,
 };
 
 const struct vp_provider *VP_ENTRY(const struct vp_host *host, const char *options)
