@@ -177,8 +177,7 @@ it_status_t verbs_reject(struct ual_request *request, const void *private_data, 
     return IT_ERR_OP_NOT_SUPPORTED;
 }
 
-void verbs_request_addresses_locked(struct ual_request *request,
-                                    struct itx_ep_addresses *addresses)
+void verbs_request_addresses_locked(struct ual_request *request, struct itx_ep_addresses *addresses)
 {
     (void)request;
     (void)addresses;

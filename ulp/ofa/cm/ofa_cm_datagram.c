@@ -42,12 +42,20 @@ static struct cm_datagram *of_watch(struct ofa_watch *watch)
     return (struct cm_datagram *)(void *)((char *)watch - offsetof(struct cm_datagram, watch));
 }
 
+static void survive_fork(void)
+{
+    ofa_timer_survive_fork();
+    ofa_watch_survive_fork();
+}
+
 static struct cm_datagram *datagram_new(struct cm_id *id)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct cm_datagram *datagram = calloc(1, sizeof(*datagram));
 
     if (!datagram)
         return NULL;
+    (void)pthread_once(&once, survive_fork);
     datagram->id = id;
     datagram->watch.fd = -1;
     id->datagram = datagram;

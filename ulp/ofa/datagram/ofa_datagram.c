@@ -154,6 +154,15 @@ void ofa_datagram_close_ports(struct ofa_context *context)
     }
 }
 
+void ofa_datagram_leave_ports_locked(struct ofa_context *context)
+{
+    for (struct ofa_socket *socket = context->sockets; socket; socket = socket->next) {
+        if (socket->watch.fd >= 0)
+            (void)close(socket->watch.fd);
+        socket->watch.fd = -1;
+    }
+}
+
 /* ---- Queue pairs ---------------------------------------------------------------------------- */
 
 static struct ofa_socket *socket_of(const struct ofa_qp *qp)

@@ -16,6 +16,12 @@ int ofa_datagram_add_port(struct ofa_context *context, uint16_t port);
 /* Called before the context is closed. No thread uses the ports afterwards. */
 void ofa_datagram_close_ports(struct ofa_context *context);
 
+/*
+ * Called in the child of a fork: its parent goes on with the ports. Queue pairs of the parent send
+ * and receive nothing in the child.
+ */
+void ofa_datagram_leave_ports_locked(struct ofa_context *context);
+
 /* Opens the queues of a queue pair whose number belongs to a bound port. Returns 0 or errno. */
 int ofa_datagram_open(struct ofa_qp *qp);
 

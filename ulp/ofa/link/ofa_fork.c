@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "link/ofa_fork.h"
 
+#include "datagram/ofa_datagram.h"
+#include "link/ofa_number.h"
 #include "post/ofa_post.h"
 #include "support/ofa_log.h"
 #include "support/ofa_timer.h"
+#include "support/ofa_watch.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -109,6 +112,28 @@ static void suspend(struct ofa_qp *qp, void *any)
     *(bool *)any = true;
 }
 
+/* No thread moves datagrams while the process forks. */
+static void lock_datagrams(void)
+{
+    for (struct ofa_context *context = contexts; context; context = context->next)
+        (void)pthread_mutex_lock(&context->datagram_lock);
+}
+
+static void unlock_datagrams(void)
+{
+    for (struct ofa_context *context = contexts; context; context = context->next)
+        (void)pthread_mutex_unlock(&context->datagram_lock);
+}
+
+/* In the child: leaves the ports of numbers to the parent. */
+static void leave_ports(void)
+{
+    for (struct ofa_context *context = contexts; context; context = context->next) {
+        ofa_number_leave(context);
+        ofa_datagram_leave_ports_locked(context);
+    }
+}
+
 static void before_fork(void)
 {
     bool any = false;
@@ -130,6 +155,7 @@ static void before_fork(void)
     if (any && pipe2(ends, O_CLOEXEC) != 0)
         ends[0] = ends[1] = -1;
     until_ns = any ? ofa_clock_ns() + WATCH_NS : 0;
+    lock_datagrams();
 }
 
 /* Thaws the adapters. Connections wait for a claim. */
@@ -146,6 +172,7 @@ static void go_on(void)
 
 static void after_in_parent(void)
 {
+    unlock_datagrams();
     go_on();
     if (ends[1] >= 0)
         (void)close(ends[1]);
@@ -158,6 +185,8 @@ static void after_in_parent(void)
 /* The child keeps its end of the pipe open until it exits or executes another program. */
 static void after_in_child(void)
 {
+    leave_ports();
+    unlock_datagrams();
     go_on();
     if (ends[0] >= 0)
         (void)close(ends[0]);
@@ -170,6 +199,7 @@ static void after_in_child(void)
 static void register_handlers(void)
 {
     ofa_timer_survive_fork();
+    ofa_watch_survive_fork();
     (void)pthread_atfork(before_fork, after_in_parent, after_in_child);
 }
 

@@ -62,7 +62,8 @@ static struct ofa_port_block *block_with_room_locked(const struct ofa_context *c
 {
     struct ofa_port_block *block = context->blocks;
 
-    while (block && (block->used == OFA_NUMBERS_PER_PORT || (datagrams && !block->datagrams)))
+    while (block && (block->inherited || block->used == OFA_NUMBERS_PER_PORT ||
+                     (datagrams && !block->datagrams)))
         block = block->next;
     return block;
 }
@@ -116,6 +117,12 @@ struct ofa_qp *ofa_number_find_locked(const struct ofa_context *context, uint32_
     const struct ofa_port_block *block = ofa_number_block_locked(context, number >> 8);
 
     return block ? block->qps[number % OFA_NUMBERS_PER_PORT] : NULL;
+}
+
+void ofa_number_leave(struct ofa_context *context)
+{
+    for (struct ofa_port_block *block = context->blocks; block; block = block->next)
+        block->inherited = true;
 }
 
 void ofa_number_close(struct ofa_context *context)

@@ -16,6 +16,9 @@ struct ofa_qp *ofa_number_find_locked(const struct ofa_context *context, uint32_
 /* With ofa_context.lock. Returns the block of a port; NULL: not reserved by the context. */
 struct ofa_port_block *ofa_number_block_locked(const struct ofa_context *context, uint32_t port);
 
+/* In the child of a fork: the parent keeps the ports. New queue pairs get numbers of new ones. */
+void ofa_number_leave(struct ofa_context *context);
+
 void ofa_number_close(struct ofa_context *context);
 
 #endif /* ITAPI_ULP_OFA_LINK_OFA_NUMBER_H */

@@ -79,6 +79,7 @@ struct ofa_port_block {
     uint16_t port;  /* host byte order */
     int socket;     /* reserves the port while there is no listener */
     bool datagrams; /* the UDP port is reserved, too */
+    bool inherited; /* this process is the child of a fork; its parent has the port */
     it_listen_handle_t listener;
     unsigned int used;
     unsigned int next_place;

@@ -15,7 +15,7 @@ static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
 static struct ofa_watch *watches;
 static struct ofa_watch *running;
 static int epoll_fd = -1;
-static pid_t owner; /* process with the thread; 0: none */
+static bool started; /* the thread, in this process */
 
 /* ---- The thread ----------------------------------------------------------------------------- */
 
@@ -56,18 +56,43 @@ static int start_locked(void)
 {
     int error;
 
-    if (owner == getpid())
+    if (started)
         return 0;
-    if (epoll_fd >= 0)
-        (void)close(epoll_fd);
-    running = NULL;
-    epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (epoll_fd < 0)
+        epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     if (epoll_fd < 0)
         return errno;
     error = ofa_thread_start(thread_main);
-    if (error == 0)
-        owner = getpid();
+    started = error == 0;
     return error;
+}
+
+/* ---- Processes that fork --------------------------------------------------------------------- */
+
+static void lock_watches(void)
+{
+    (void)pthread_mutex_lock(&lock);
+}
+
+static void unlock_watches(void)
+{
+    (void)pthread_mutex_unlock(&lock);
+}
+
+/* In the child: the thread exists only in the parent, which goes on with the epoll instance. */
+static void begin_anew(void)
+{
+    if (epoll_fd >= 0)
+        (void)close(epoll_fd);
+    epoll_fd = -1;
+    running = NULL;
+    started = false;
+    unlock_watches();
+}
+
+void ofa_watch_survive_fork(void)
+{
+    (void)pthread_atfork(lock_watches, unlock_watches, begin_anew);
 }
 
 /* ---- Watches -------------------------------------------------------------------------------- */

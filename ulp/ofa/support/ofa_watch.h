@@ -12,6 +12,12 @@ struct ofa_watch {
     void (*callback)(struct ofa_watch *watch);
 };
 
+/*
+ * Registers handlers with pthread_atfork. Called before handlers are registered that take locks
+ * which are held when a watch is armed.
+ */
+void ofa_watch_survive_fork(void);
+
 /* Returns 0 or errno. */
 int ofa_watch_open(struct ofa_watch *watch);
 
