@@ -6,6 +6,7 @@
 #include "evd/evd_immediate.h"
 
 #include "it_api.h"
+#include "itx_api.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -34,6 +35,7 @@ struct evd_dto {
     uint32_t length;
     bool notify; /* a notification event: IT_NOTIFY_FLAG, failure or solicited */
     bool has_immediate;
+    bool ep_freed; /* the EP was freed while the completion was queued; retire is NULL */
     /* *retire becomes retire_value when the event is dequeued: frees work queue slots (rule P3). */
     uint32_t retire_value;
     _Atomic uint32_t *retire;
@@ -85,6 +87,8 @@ static inline void evd_dto_tell(it_evd_handle_t evd, const struct evd_dto *dto, 
     /* Release: a poster that sees the slot free sees all that the completion has freed. */
     if (dto->retire)
         atomic_store_explicit(dto->retire, dto->retire_value, memory_order_release);
+    else if (dto->ep_freed)
+        cmpl->flags = (it_dto_ud_flags_t)((unsigned)cmpl->flags | (unsigned)ITX_DTO_EP_FREED);
 }
 
 #endif

@@ -612,6 +612,12 @@ it_status_t itx_socket_request(int sd, it_listen_handle_t listen_handle);
  * Events
  * ============================================================================================== */
 
+/*
+ * In .all_dto_cmpl.flags of any completion: its endpoint was freed while the completion was queued.
+ * The handle in the event may be that of a newer endpoint.
+ */
+#define ITX_DTO_EP_FREED ((it_dto_ud_flags_t)0x20000000)
+
 /* The streams of itx_evd_create_mixed; bits. */
 typedef enum {
     ITX_STREAM_DTO = 0x01,         /* IT_DTO_EVENT_STREAM */

@@ -265,6 +265,7 @@ void evd_disown_dto(struct evd *evd, it_ep_handle_t ep)
         if (!evd_is_completion(evd, record) || record->ep != ep)
             continue;
         record->retire = NULL;
+        record->ep_freed = true;
         if (record->event_number == IT_DTO_UD_RECV_CMPL_EVENT)
             record->datagram = NULL;
     }

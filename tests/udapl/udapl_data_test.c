@@ -180,6 +180,28 @@ static void check_two_endpoints(void)
     B->ep = first[1];
 }
 
+/* The provider below gives the handle of a freed EP to a new one while a completion is queued. */
+static void check_reused_handle(void)
+{
+    enum {
+        MANY = 200
+    };
+    DAT_EP_HANDLE eps[MANY];
+
+    kit_join(A, B);
+    post_recv(0, 8, 1);
+    CHECK_DAT(post_send(0, 8, 2, DAT_COMPLETION_DEFAULT_FLAG));
+    kit_completion(B->recv, DAT_DTO_RECEIVE, DAT_DTO_SUCCESS, 1);
+    kit_part(A, B);
+    CHECK_DAT(dat_ep_free(A->ep));
+    for (size_t i = 0; i < MANY; i++)
+        eps[i] = kit_ep(A);
+    kit_is_empty(A->request);
+    for (size_t i = 0; i < MANY; i++)
+        CHECK_DAT(dat_ep_free(eps[i]));
+    A->ep = kit_ep(A);
+}
+
 int main(void)
 {
     kit_side_open(A);
@@ -194,6 +216,9 @@ int main(void)
     check_status_now();
     check_two_endpoints();
     check_failure();
+    kit_ep_anew(A, NULL);
+    kit_ep_anew(B, NULL);
+    check_reused_handle();
     kit_side_close(A);
     kit_side_close(B);
     check_done();

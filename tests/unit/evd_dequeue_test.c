@@ -117,6 +117,7 @@ Test(evd_dequeue, disowned_completions_stay_but_retire_nothing)
     for (uint32_t i = 0; i < 6; i++) {
         cr_assert_eq(it_evd_dequeue(handle, &event), IT_SUCCESS);
         cr_assert_eq(event.dto_cmpl.cookie, i);
+        cr_assert_eq(event.all_dto_cmpl.flags, i % 2 == 0 ? ITX_DTO_EP_FREED : 0);
     }
     cr_assert_eq(atomic_load(&retired[0]), 0);
     cr_assert_eq(atomic_load(&retired[1]), 6);

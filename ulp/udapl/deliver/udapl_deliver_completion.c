@@ -6,6 +6,8 @@
 #include "object/udapl_evd.h"
 #include "object/udapl_rmr.h"
 
+#include "itx_api.h"
+
 /* The completion of an RMR bind. The handle is NULL if the RMR was freed. */
 static bool deliver_bind(const struct udapl_ep *ep, const it_dto_cmpl_event_t *done, DAT_EVENT *out)
 {
@@ -81,8 +83,11 @@ bool udapl_deliver_completion(struct udapl_evd *evd, const it_event_t *event, DA
 {
     DAT_DTO_COMPLETION_EVENT_DATA *data = &out->event_data.dto_completion_event_data;
     const it_dto_cmpl_event_t *done = &event->dto_cmpl;
-    struct udapl_ep *ep = ep_of(evd, done->ep);
+    struct udapl_ep *ep;
 
+    if (__builtin_expect((unsigned)event->all_dto_cmpl.flags & (unsigned)ITX_DTO_EP_FREED, 0))
+        return false;
+    ep = ep_of(evd, done->ep);
     if (__builtin_expect(!ep, 0))
         return false;
     if (__builtin_expect(done->event_number == IT_RMR_LINK_CMPL_EVENT, 0))
