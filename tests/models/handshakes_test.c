@@ -5,11 +5,10 @@
  * the exploration must find an error.
  */
 #include "models/model.h"
+#include "models/model_run.h"
 
 #include "vp/uiwarp/memory/uiw_mr.c" /* its functions, compiled with the model */
 #include "vp/uiwarp/queue/uiw_token.h"
-
-#include <stdio.h>
 
 /* ---- The send token: posts are sent, by their own thread or by the holder ---- */
 
@@ -107,69 +106,8 @@ static const struct model models[] = {
     {"pins, region that opens", 2, pins_begin_second, pins_run, pins_end},
 };
 
-#define MODELS (sizeof(models) / sizeof(models[0]))
-#define LINES  64u
-
-/* The lines of the operations with a stronger order than relaxed. Each line has one operation. */
-static int lines[LINES];
-static unsigned line_count;
-
-static void note_line(int line)
-{
-    unsigned i = 0;
-
-    while (i < line_count && lines[i] != line)
-        i++;
-    if (i == line_count && i < LINES)
-        lines[line_count++] = line;
-}
-
-static bool is_right(const struct model *model)
-{
-    int found_lines[LINES];
-    unsigned long executions;
-    unsigned count;
-    const char *found = model_explore(model, -1, memory_order_relaxed, &executions);
-
-    count = model_lines(found_lines, LINES);
-    for (unsigned i = 0; i < count; i++)
-        note_line(found_lines[i]);
-    printf("%s: %lu executions, %s\n", model->name, executions, found ? found : "all right");
-    return !found;
-}
-
-static bool is_noticed(int line, memory_order order)
-{
-    for (unsigned i = 0; i < MODELS; i++) {
-        unsigned long executions;
-        const char *found = model_explore(&models[i], line, order, &executions);
-
-        if (found) {
-            printf("line %d %s: %s: not so: %s\n", line,
-                   order == memory_order_relaxed ? "relaxed" : "not in the single total order",
-                   models[i].name, found);
-            return true;
-        }
-    }
-    return false;
-}
-
 int main(void)
 {
-    unsigned total = 0;
-    bool good = true;
-
-    for (unsigned i = 0; i < MODELS; i++)
-        good = is_right(&models[i]) && good;
-    for (unsigned i = 0; i < line_count; i++) {
-        if (!is_noticed(lines[i], memory_order_relaxed)) {
-            printf("line %d relaxed: nothing notices\n", lines[i]);
-            good = false;
-        }
-        total += is_noticed(lines[i], memory_order_acq_rel);
-    }
-    /* The two stores and two loads of the pins. */
-    if (total != 4)
-        printf("%u operations have to be sequentially consistent, not 4\n", total);
-    return good && total == 4 ? 0 : 1;
+    /* The two stores and two loads of the pins have to be sequentially consistent. */
+    return model_run(models, sizeof(models) / sizeof(models[0]), 4, 0);
 }

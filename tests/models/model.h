@@ -76,22 +76,25 @@ unsigned model_lines(int *lines, unsigned room);
 #undef atomic_compare_exchange_strong_explicit
 #undef atomic_compare_exchange_weak_explicit
 
+/* A file of the library that is included after another one defines it anew. */
+#define MODEL_FILE             0
+#define MODEL_LINE             (MODEL_FILE * 10000 + __LINE__)
 #define MODEL_TYPE(at)         __typeof__(0 ? *(at) : *(at))
 #define atomic_init(at, value) model_init((at), sizeof(*(at)), (uint64_t)(value))
 #define atomic_load_explicit(at, order)                                                            \
-    ((MODEL_TYPE(at))model_load((at), sizeof(*(at)), (order), __LINE__))
+    ((MODEL_TYPE(at))model_load((at), sizeof(*(at)), (order), MODEL_LINE))
 #define atomic_store_explicit(at, value, order)                                                    \
-    model_store((at), sizeof(*(at)), (uint64_t)(value), (order), __LINE__)
+    model_store((at), sizeof(*(at)), (uint64_t)(value), (order), MODEL_LINE)
 #define MODEL_CHANGE(at, change, value, order)                                                     \
     ((MODEL_TYPE(at))model_change((at), sizeof(*(at)), (change), (uint64_t)(value), (order),       \
-                                  __LINE__))
+                                  MODEL_LINE))
 #define atomic_exchange_explicit(at, value, order)  MODEL_CHANGE(at, MODEL_EXCHANGE, value, order)
 #define atomic_fetch_add_explicit(at, value, order) MODEL_CHANGE(at, MODEL_ADD, value, order)
 #define atomic_fetch_sub_explicit(at, value, order) MODEL_CHANGE(at, MODEL_SUB, value, order)
 #define atomic_fetch_or_explicit(at, value, order)  MODEL_CHANGE(at, MODEL_OR, value, order)
 #define atomic_compare_exchange_strong_explicit(at, expected, value, success, failure)             \
     model_compare((at), sizeof(*(at)), (expected), (uint64_t)(value), (success), (failure),        \
-                  __LINE__)
+                  MODEL_LINE)
 #define atomic_compare_exchange_weak_explicit atomic_compare_exchange_strong_explicit
 #define MODEL_TOTAL                           memory_order_seq_cst
 #define atomic_load(at)                       atomic_load_explicit(at, MODEL_TOTAL)
@@ -102,7 +105,7 @@ unsigned model_lines(int *lines, unsigned room);
 #define atomic_fetch_or(at, value)            atomic_fetch_or_explicit(at, value, MODEL_TOTAL)
 #define atomic_compare_exchange_weak(at, expected, value)                                          \
     model_compare((at), sizeof(*(at)), (expected), (uint64_t)(value), MODEL_TOTAL, MODEL_TOTAL,    \
-                  __LINE__)
+                  MODEL_LINE)
 #define sched_yield model_yield
 
 #endif
