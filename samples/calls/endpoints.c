@@ -77,6 +77,7 @@ void endpoint_extensions(it_ep_handle_t ep)
 
 void listening(it_ia_handle_t ia, it_evd_handle_t requests, const it_event_t *request)
 {
+    struct itx_ep_addresses addresses = {.size = sizeof(addresses)};
     struct sockaddr_in own = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     it_conn_qual_t port = {.type = IT_IANA_PORT, .conn_qual.port = 0};
     it_listen_handle_t listener;
@@ -90,6 +91,10 @@ void listening(it_ia_handle_t ia, it_evd_handle_t requests, const it_event_t *re
 
     check(it_listen_query(listener, IT_LISTEN_PARAM_CONN_QUAL, &param), "it_listen_query");
     printf("port %u\n", ntohs(param.connect_qual.conn_qual.port));
+
+    /* Which of this machine's addresses the peer has called. */
+    check(itx_request_query_addresses(request->conn_req.cn_est_id, &addresses),
+          "itx_request_query_addresses");
 
     /* Another listen point of the adapter, on `port`, gets the request. */
     check(it_handoff(&port, request->conn_req.spigot_id, request->conn_req.cn_est_id),
