@@ -48,8 +48,8 @@ void uiw_leader_quiesce(struct ual_ia *ia)
     uint32_t rounds;
 
     atomic_fetch_add_explicit(&progress->purge, 1, memory_order_seq_cst);
-    /* The current round and the next one may have missed .purge; the one after those sees it. */
-    rounds = atomic_load_explicit(&progress->rounds, memory_order_acquire);
+    /* The current round may have missed .purge. The next one sees it, and has to end, too. */
+    rounds = atomic_load_explicit(&progress->rounds, memory_order_seq_cst);
     while (!uiw_leader_claim(progress, UIW_LEADER_CONSUMER)) {
         /* A leader that sleeps looks at .purge before it uses what epoll reports. */
         if (atomic_load_explicit(&progress->asleep, memory_order_seq_cst) ||

@@ -59,12 +59,15 @@ void uiw_round_drain_kick(struct uiw_progress *progress);
 /* Forgets EPs that go away. Returns false if events collected earlier may name one. */
 bool uiw_round_purge(struct uiw_progress *progress);
 
-/* Only the leader writes .rounds and .stints, so no read-modify-write is needed. */
+/*
+ * Only the leader writes .rounds and .stints, so no read-modify-write is needed. The store comes
+ * before the next look at .purge: see uiw_leader_quiesce.
+ */
 static inline void uiw_round_end(struct uiw_progress *progress)
 {
     uint32_t rounds = atomic_load_explicit(&progress->rounds, memory_order_relaxed);
 
-    atomic_store_explicit(&progress->rounds, rounds + 1, memory_order_release);
+    atomic_store_explicit(&progress->rounds, rounds + 1, memory_order_seq_cst);
 }
 
 /* ---- uiw_sweep.c: runs the agendas ---- */
