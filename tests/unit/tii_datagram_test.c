@@ -5,6 +5,7 @@
 #include "ual/providers/ual_providers.h"
 #include "evd/deliver/evd_deliver.h"
 #include "unit/fake_provider.h"
+#include "itx_api.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -277,7 +278,8 @@ Test(tii_datagram, completions)
     cr_assert_eq(it_ep_free(ep), IT_SUCCESS);
     memset(&from, 0xff, sizeof(from));
     event = received();
-    cr_assert(event.all_dto_cmpl.flags == 0 && event.all_dto_cmpl.ud_ep_id == 0);
+    cr_assert_eq(event.all_dto_cmpl.flags, ITX_DTO_EP_FREED);
+    cr_assert_eq(event.all_dto_cmpl.ud_ep_id, 0);
     cr_assert_eq(event.all_dto_cmpl.src_path.timeout, 0);
     cr_assert_eq(event.all_dto_cmpl.transferred_length, 4);
 }
