@@ -123,6 +123,6 @@ static const struct model models[] = {
 
 int main(void)
 {
-    /* .purge, .asleep and .rounds: a store and a load of each have to be sequentially consistent. */
+    /* A store and a load each of .purge, .asleep and .rounds are sequentially consistent. */
     return model_run(models, sizeof(models) / sizeof(models[0]), 6, 0);
 }
