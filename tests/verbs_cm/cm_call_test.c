@@ -8,6 +8,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdio.h>
+#include <sys/resource.h>
 
 #define ROWS(all) (sizeof(all) / sizeof((all)[0]))
 
@@ -387,6 +388,40 @@ Test(cm_call, listen)
             end(&kit);
         }
     check_done();
+}
+
+/* An IA has at most as many listening ids as its process may have descriptors. */
+static void listen_to_the_limit(struct kit *kit)
+{
+    enum {
+        LIMIT = 100
+    };
+    it_listen_handle_t all[LIMIT];
+    struct rlimit before, limit;
+    unsigned count = 0;
+    unsigned ids = 1; /* of a listen point */
+
+    CHECK(getrlimit(RLIMIT_NOFILE, &before) == 0);
+    limit = (struct rlimit){.rlim_cur = LIMIT, .rlim_max = before.rlim_max};
+    CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    while (count < LIMIT && listen_at(kit, htons((uint16_t)(4712 + count))) == IT_SUCCESS) {
+        all[count++] = kit->listener;
+        ids = stub_rdma_count(STUB_LISTEN) / count;
+    }
+    EXPECT_EQ(LIMIT / ids, count);
+    EXPECT_STATUS(IT_ERR_RESOURCES, listen_at(kit, htons(4711)));
+    CHECK_OK(it_listen_free(all[--count]));
+    CHECK_OK(listen_at(kit, htons(4711)));
+    CHECK_OK(it_listen_free(kit->listener));
+    kit->listener = NULL;
+    while (count > 0)
+        CHECK_OK(it_listen_free(all[--count]));
+    CHECK(setrlimit(RLIMIT_NOFILE, &before) == 0);
+}
+
+Test(cm_call, listen_to_the_limit)
+{
+    kit_each_kind(listen_to_the_limit);
 }
 
 Test(cm_call, no_channel)

@@ -11,10 +11,29 @@
 #include <ifaddrs.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #define LISTEN_BACKLOG 1024
 
 /* ---------------------------------------------------------------- opening */
+
+/*
+ * Sockets that listen take descriptors, ids do not. But siw's kernel module reserves memory for the
+ * backlog of each id, and no limit of the process covers that.
+ */
+static bool listen_has_room(const struct verbs_cm *cm)
+{
+    struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+
+    (void)getrlimit(RLIMIT_NOFILE, &limit); /* cannot fail for this resource */
+    return cm->listening < limit.rlim_cur;
+}
+
+static void listen_destroy(struct verbs_listener *listener, struct rdma_cm_id *id)
+{
+    listener->cm->listening--;
+    (void)rdma_destroy_id(id); /* fails if the device is gone, but frees the id */
+}
 
 /* Returns 0 or errno. */
 static int listen_bind(struct verbs_listener *listener, const struct sockaddr *address,
@@ -24,6 +43,8 @@ static int listen_bind(struct verbs_listener *listener, const struct sockaddr *a
     struct rdma_cm_id *id;
     int error;
 
+    if (!listen_has_room(listener->cm))
+        return EMFILE;
     base_net_copy(&local, address);
     base_net_set_port(&local, port);
     if (rdma_create_id(listener->cm->channel, &id, listener, space) != 0)
@@ -31,6 +52,7 @@ static int listen_bind(struct verbs_listener *listener, const struct sockaddr *a
     if (rdma_bind_addr(id, (struct sockaddr *)&local) == 0 &&
         rdma_listen(id, LISTEN_BACKLOG) == 0) {
         listener->ids[listener->count++] = id;
+        listener->cm->listening++;
         return 0;
     }
     error = errno;
@@ -59,7 +81,7 @@ static int listen_add(struct verbs_listener *listener, const struct sockaddr *ad
 static void listen_close(struct verbs_listener *listener)
 {
     for (size_t i = 0; i < listener->count; i++)
-        (void)rdma_destroy_id(listener->ids[i]); /* fails if the device is gone, but frees the id */
+        listen_destroy(listener, listener->ids[i]);
     listener->count = 0;
 }
 
@@ -120,7 +142,7 @@ static void listen_told(void *context, struct rdma_cm_id *id, const struct verbs
     if (i == listener->count || event->type != RDMA_CM_EVENT_DEVICE_REMOVAL)
         return;
     listener->ids[i] = listener->ids[--listener->count];
-    (void)rdma_destroy_id(id);
+    listen_destroy(listener, id);
 }
 
 static void listen_requested(void *context, struct rdma_cm_id *id,
