@@ -62,6 +62,10 @@ int main(void)
     puts("skipped: ThreadSanitizer allows no threads after a fork");
     return 77;
 #endif
+#ifdef __SANITIZE_ADDRESS__
+    puts("skipped: a lock of AddressSanitizer's allocator may be taken for ever in the child");
+    return 77;
+#endif
     exs_pair_open(&pair, SOCK_STREAM);
     queue = exs_qcreate(4);
     handle = exs_mregister(memory, sizeof(memory), 0);

@@ -120,7 +120,7 @@ struct verbs_cm {
     struct verbs_conn *current; /* handles its event; NULL: it was freed */
     struct verbs_guard guard;
     struct base_list listeners, asked;
-    unsigned listening; /* ids of .listeners */
+    unsigned listening;            /* ids of .listeners */
     struct verbs_path_memo *memos; /* guarded by .lock */
     unsigned undecided;
     uint64_t accepted, initiated, refused; /* written on the IA's thread, read by any thread */
