@@ -242,11 +242,13 @@ static void false_places(const struct lie *lie)
     tell(ep, lie, 0);
     tell(ep, &octet, 1);
     CHECK_RESULT(1, exs_read(fd, memory, 1));
-    for (int i = 0; i < 2; i++)
-        CHECK_STARTS(
-            exs_send(fd, memory, sizeof(memory), 0, queue, memory, EXS_MHANDLE_UNREGISTERED));
-    for (int i = 0; i < 2; i++)
+    CHECK_STARTS(exs_send(fd, memory, sizeof(memory), 0, queue, memory, EXS_MHANDLE_UNREGISTERED));
+    /* The first one may already have ended the connection. */
+    if (exs_send(fd, memory, sizeof(memory), 0, queue, memory, EXS_MHANDLE_UNREGISTERED) == 0)
         CHECK_EQ(EXS_EVT_SEND, exs_kit_event(queue).exs_evt_type);
+    else
+        CHECK_EQ(ECONNRESET, errno);
+    CHECK_EQ(EXS_EVT_SEND, exs_kit_event(queue).exs_evt_type);
     CHECK_ERRNO(ECONNRESET, exs_read(fd, memory, 1));
     CHECK_STARTS(exs_blocking_close(fd));
     CHECK_STARTS(exs_blocking_close(listener));
