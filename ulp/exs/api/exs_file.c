@@ -134,11 +134,10 @@ static int create(struct exs_call *call, exs_xferfile_t *vector, size_t count, b
 }
 
 /* Ends the call: no piece is being sent, and no more are started. */
-static void end(struct exs_file *file)
+static void end(struct exs_file *file, int error)
 {
     struct exs_socket *socket = file->socket;
     struct exs_call *call = file->call;
-    int error = file->error;
 
     call->event.exs_evt_union.exs_evt_xferfile.exs_evt_length = file->moved;
     exs_socket_enter(socket);
@@ -167,11 +166,12 @@ static void leave(struct exs_file *file, int error)
     (void)pthread_mutex_lock(&file->lock);
     if (file->error == 0)
         file->error = error;
+    error = file->error;
     last = --file->users == 0;
     wake_locked(file);
     (void)pthread_mutex_unlock(&file->lock);
     if (last)
-        end(file);
+        end(file, error);
 }
 
 /* ---- Pieces --------------------------------------------------------------------------------- */
@@ -323,13 +323,18 @@ static void start_thread(struct exs_file *file)
 
 /* ---- Cancelling ----------------------------------------------------------------------------- */
 
-static void stop(struct exs_file *file)
+/* Returns false if the call is about to end anyway. */
+static bool stop(struct exs_file *file)
 {
+    bool stopped;
+
     (void)pthread_mutex_lock(&file->lock);
+    stopped = file->users > 0;
     if (file->error == 0)
         file->error = ECANCELED;
     wake_locked(file);
     (void)pthread_mutex_unlock(&file->lock);
+    return stopped;
 }
 
 size_t exs_files_cancel(struct exs_socket *socket, bool all, exs_ahandle_t ahandle)
@@ -339,8 +344,7 @@ size_t exs_files_cancel(struct exs_socket *socket, bool all, exs_ahandle_t ahand
     (void)pthread_mutex_lock(&files_lock);
     for (struct exs_file *file = files; file; file = file->next)
         if (file->socket == socket && (all || file->call->event.exs_evt_ahandle == ahandle)) {
-            stop(file);
-            count++;
+            count += stop(file);
         }
     (void)pthread_mutex_unlock(&files_lock);
     return count;
@@ -352,7 +356,7 @@ static void cancel_call(int fd, uint64_t serial)
     (void)pthread_mutex_lock(&files_lock);
     for (struct exs_file *file = files; file; file = file->next)
         if (file->call->serial == serial)
-            stop(file);
+            (void)stop(file);
     (void)pthread_mutex_unlock(&files_lock);
     exs_call_expire(fd, serial, ECANCELED);
 }
