@@ -6,6 +6,7 @@
 #ifndef ITAPI_TESTS_CHAOS_CHAOS_H
 #define ITAPI_TESTS_CHAOS_CHAOS_H
 
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,7 +34,7 @@ enum chaos_count {
     COUNTS
 };
 
-/* One worker. The first process writes port and limited never; the others are as they say. */
+/* One worker, in memory that all processes share. */
 struct chaos_worker {
     int process;
     bool is_server;
@@ -41,6 +42,7 @@ struct chaos_worker {
     _Atomic uint16_t port;        /* of its listen point, network byte order; or 0 */
     _Atomic uint16_t link_port;   /* of the link that leads there */
     _Atomic bool lacks;           /* has been without descriptors */
+    sem_t descriptors;            /* the first process posts it when it gives them back */
 };
 
 /* The connections that one endpoint of a client makes, one after the other. */

@@ -274,7 +274,6 @@ static void accept_all(void)
 
 void links_run(void)
 {
-    struct timespec pause = {0, 500000};
     uint64_t now = chaos_now_us();
     unsigned servers = chaos->servers;
 
@@ -284,7 +283,6 @@ void links_run(void)
         for (unsigned side = 0; side < 2; side++)
             polled[servers + 2 * i + side] = poll_of(streams[i], side, now);
     }
-    (void)nanosleep(&pause, NULL); /* more octets at a time */
     if (poll(polled, servers + 2 * stream_count, 2) <= 0)
         return;
     now = chaos_now_us();

@@ -172,6 +172,7 @@ static void trouble_end(unsigned i)
         break;
     default:
         worker_limit(i, 4096);
+        (void)sem_post(&chaos->workers[i].descriptors);
     }
 }
 
@@ -277,6 +278,7 @@ int main(int argc, char **argv)
     links_open();
     for (unsigned i = 0; i < workers(); i++) {
         chaos->workers[i].is_server = i < chaos->servers;
+        (void)sem_init(&chaos->workers[i].descriptors, 1, 0);
         worker_start(i);
     }
     end_us = chaos_now_us() + (uint64_t)seconds * 1000000u;

@@ -465,6 +465,13 @@ static void check_leaks(size_t fds, size_t thread_count)
                    generation);
 }
 
+/* Posts of earlier lacks only make it look once more. */
+static void await_descriptors(void)
+{
+    while (sem_wait(&worker->descriptors) != 0)
+        ;
+}
+
 void chaos_worker_run(unsigned number)
 {
     size_t fds, thread_count;
@@ -481,7 +488,7 @@ void chaos_worker_run(unsigned number)
         if (node_open())
             live(chaos_now_us() + life_us);
         else
-            (void)usleep(100000);
+            await_descriptors();
         node_close();
         check_leaks(fds, thread_count);
     }

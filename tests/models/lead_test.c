@@ -85,22 +85,15 @@ static bool loop_submit(struct evd_loop *loop, struct evd_task *task)
 #define MODEL_FILE 4
 #include "vp/uiwarp/lead/uiw_lead.c"
 
-static struct ual_ia *ual; /* with the uiw_ia behind it */
-static struct uiw_progress *progress;
+#include "models/model_ia.h"
 
 static void begin(enum uiw_leader leader)
 {
-    static _Alignas(64) unsigned char memory[sizeof(struct ual_ia) + sizeof(struct uiw_ia)];
-
-    memset(memory, 0, sizeof(memory));
-    ual = (struct ual_ia *)(void *)memory;
-    uiw_ia_of(ual)->ual = ual;
-    progress = uiw_progress_of(ual);
+    ia_begin(leader);
     atomic_init(&woken, 0);
     leaves = false;
     atomic_init(&lock_word, 0);
     submitted = 0;
-    atomic_init(&progress->leader, leader);
 }
 
 /* ---- The leader word: one thread at a time reads the sockets ---- */

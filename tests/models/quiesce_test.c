@@ -54,20 +54,13 @@ static int collect(struct epoll_event *events)
 #define MODEL_FILE 4
 #include "vp/uiwarp/lead/uiw_lead.c"
 
-#define ROUNDS 3u
+#include "models/model_ia.h"
 
-static struct uiw_progress *progress;
-static struct ual_ia *ual; /* with the uiw_ia behind it */
+#define ROUNDS 3u
 
 static void begin(void)
 {
-    static _Alignas(64) unsigned char ia[sizeof(struct ual_ia) + sizeof(struct uiw_ia)];
-
-    memset(ia, 0, sizeof(ia));
-    ual = (struct ual_ia *)(void *)ia;
-    uiw_ia_of(ual)->ual = ual;
-    progress = uiw_progress_of(ual);
-    atomic_init(&progress->leader, UIW_LEADER_CONSUMER);
+    ia_begin(UIW_LEADER_CONSUMER);
     memory = USED;
 }
 
