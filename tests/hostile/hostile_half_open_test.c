@@ -316,8 +316,11 @@ Test(hostile_half_open, the_kernel_keeps_streams_of_a_crowd)
     CHECK_EQ(-1, deferring);
     flood(&s.flood, s.port, 1, 1);
     wait_accepted(CROWD);
-    begin(&peer);
-    finish(&peer);
+    /* The turn that accepts the crowd's last stream may also accept the first of these two. */
+    for (int i = 0; i < 2; i++) {
+        begin(&peer);
+        finish(&peer);
+    }
     CHECK_EQ(1, deferring);
     flood_end(&s.flood);
     fx_fd_settle(s.descriptors - 2);
