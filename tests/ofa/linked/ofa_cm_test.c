@@ -132,6 +132,9 @@ static void destroyed_under_its_id(void)
     move(caller, qp, IBV_QPS_RTR);
     move(caller, qp, IBV_QPS_RTS);
     CHECK_EQ(0, rdma_establish(caller));
+    errno = 0;
+    CHECK_EQ(-1, rdma_establish(caller)); /* once */
+    CHECK_EQ(EINVAL, errno);
     CHECK(cm_kit_pass(cm_kit.server, RDMA_CM_EVENT_ESTABLISHED) == called);
     CHECK_EQ(0, ibv_destroy_qp(qp));
     CHECK(cm_kit_pass(cm_kit.client, RDMA_CM_EVENT_DISCONNECTED) == caller);

@@ -199,6 +199,40 @@ static void rejected(void)
     destroy(asking);
 }
 
+/* ---- Listeners of all addresses -------------------------------------------------------------- */
+
+/* A request has the address that the peer has called, and the answer comes from there. */
+static void called_address(sa_family_t family)
+{
+    struct sockaddr_storage any = {.ss_family = family};
+    struct sockaddr_in address = loopback();
+    struct rdma_cm_id *listener;
+    struct rdma_cm_id *asking;
+    struct rdma_cm_id *asked;
+    struct rdma_cm_event *event;
+
+    CHECK_EQ(0, rdma_create_id(channel, &listener, NULL, RDMA_PS_UDP));
+    CHECK_EQ(0, rdma_bind_addr(listener, (struct sockaddr *)&any));
+    CHECK_EQ(0, rdma_listen(listener, 0));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
+    address.sin_port = rdma_get_src_port(listener);
+    asking = ask(&address, "question");
+    event = next_event(RDMA_CM_EVENT_CONNECT_REQUEST, 0);
+    asked = event->id;
+    CHECK_EQ(0, rdma_ack_cm_event(event));
+    CHECK_EQ(AF_INET, rdma_get_local_addr(asked)->sa_family);
+    CHECK_EQ(address.sin_addr.s_addr, asked->route.addr.src_sin.sin_addr.s_addr);
+    CHECK_EQ(address.sin_port, rdma_get_src_port(asked));
+    CHECK_EQ(AF_INET, rdma_get_peer_addr(asked)->sa_family);
+    CHECK_EQ(rdma_get_src_port(asking), rdma_get_dst_port(asked));
+    give_queue_pair(asked);
+    CHECK_EQ(0, rdma_accept(asked, NULL));
+    expect(RDMA_CM_EVENT_ESTABLISHED, 0);
+    destroy(asked);
+    destroy(asking);
+    destroy(listener);
+}
+
 /* ---- Strangers ------------------------------------------------------------------------------ */
 
 static size_t request(unsigned char bytes[40], uint32_t transaction)
@@ -292,6 +326,8 @@ int main(void)
     CHECK(channel != NULL);
     exchange();
     rejected();
+    called_address(AF_INET);
+    called_address(AF_INET6);
     strangers();
     synchronous();
     rdma_destroy_event_channel(channel);

@@ -18,7 +18,8 @@
 #define CM_READS_MAX    128u
 #define CM_PRIVATE_DATA 256
 #define CM_RETRIES_MAX  7u
-#define CM_ACK_TIMEOUT  14u /* default: 4.096 us << 14 */
+#define CM_BACKLOG_MAX  1024 /* as Linux's rdma_ucm */
+#define CM_ACK_TIMEOUT  14u  /* default: 4.096 us << 14 */
 
 struct cm_channel {
     struct rdma_event_channel base;
@@ -51,6 +52,9 @@ struct cm_id {
     bool chosen_port; /* the program has chosen the local port */
     int port_socket;  /* reserves the port; -1: none */
     struct ofa_listener *listener;
+    int backlog; /* of a listener: requests that may wait for the program */
+    int waiting;
+    bool answered; /* the program may call rdma_establish */
     it_cn_est_identifier_t request;
     struct cm_datagram *datagram; /* cm/ofa_cm_datagram.c */
     struct ibv_qp *qp;            /* of the connection: base.qp, or one that the program named */
@@ -122,9 +126,6 @@ int cm_id_move(struct cm_id *id, struct rdma_event_channel *channel);
 
 /* Returns true for a wildcard address. */
 bool cm_is_any(const struct sockaddr *address);
-
-/* Sets *local to the local address on the route to the peer; keeps its port. Returns 0 or errno. */
-int cm_route(const struct sockaddr *peer, struct sockaddr_storage *local);
 
 /* ---- Events --------------------------------------------------------------------------------- */
 

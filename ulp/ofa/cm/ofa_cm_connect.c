@@ -33,7 +33,7 @@ static struct ibv_qp *find_qp(struct cm_id *id, const struct rdma_conn_param *pa
 {
     if (id->base.qp)
         return id->base.qp;
-    return param ? cm_door()->find(id->base.verbs, param->qp_num) : NULL;
+    return param && id->base.verbs ? cm_door()->find(id->base.verbs, param->qp_num) : NULL;
 }
 
 static uint8_t retries(uint8_t asked)
@@ -69,16 +69,33 @@ static void set_state(struct cm_id *id, enum cm_state state)
 
 /* ---- The active side ------------------------------------------------------------------------ */
 
+/*
+ * Connects from the port of the id. If another process has taken a port that the program has not
+ * chosen, it connects from any other. Returns 0 or errno.
+ */
+static int call_peer(struct cm_id *id, struct ibv_qp *qp, struct ofa_call *call)
+{
+    struct sockaddr_storage local = id->base.route.addr.src_storage;
+    int error;
+
+    call->peer = &id->base.route.addr.dst_addr;
+    call->local = (const struct sockaddr *)&local;
+    cm_release_port(id);
+    error = cm_door()->connect(qp, call);
+    if (error != EADDRINUSE || id->chosen_port)
+        return error;
+    ofa_port_set((struct sockaddr *)&local, 0);
+    return cm_door()->connect(qp, call);
+}
+
 int rdma_connect(struct rdma_cm_id *base, struct rdma_conn_param *param)
 {
     struct cm_id *id = cm_id_of(base);
-    struct ofa_call call = {.peer = &base->route.addr.dst_addr,
-                            .local = &base->route.addr.src_addr};
-    struct sockaddr_storage local = base->route.addr.src_storage;
+    struct ofa_call call = {.peer = NULL};
     struct ibv_qp *qp;
     int error;
 
-    if (id->state != CM_ROUTE_RESOLVED && id->state != CM_ADDR_RESOLVED)
+    if (id->state != CM_ROUTE_RESOLVED)
         return cm_result(EINVAL);
     if (param && check_depths(param) != 0)
         return cm_result(EINVAL);
@@ -90,14 +107,10 @@ int rdma_connect(struct rdma_cm_id *base, struct rdma_conn_param *param)
     if (!qp)
         return cm_result(EINVAL);
     fill_call(&call, id, param);
-    if (!id->chosen_port)
-        ofa_port_set((struct sockaddr *)&local, 0);
-    call.local = (const struct sockaddr *)&local;
-    cm_release_port(id);
     id->qp = qp;
     cm_door()->watch(qp, cm_on_connection, owner_of(id), base->qp != NULL);
     set_state(id, CM_CONNECTING);
-    error = cm_door()->connect(qp, &call);
+    error = call_peer(id, qp, &call);
     if (error != 0) {
         set_state(id, CM_ROUTE_RESOLVED);
         return cm_result(error);
@@ -105,9 +118,16 @@ int rdma_connect(struct rdma_cm_id *base, struct rdma_conn_param *param)
     return cm_complete(id);
 }
 
-int rdma_establish(struct rdma_cm_id *id)
+int rdma_establish(struct rdma_cm_id *base)
 {
-    return cm_result(id->qp ? EINVAL : 0);
+    struct cm_id *id = cm_id_of(base);
+    bool answered;
+
+    (void)pthread_mutex_lock(&cm_lock);
+    answered = id->answered;
+    id->answered = false;
+    (void)pthread_mutex_unlock(&cm_lock);
+    return cm_result(base->qp || !answered ? EINVAL : 0);
 }
 
 /* ---- The passive side ----------------------------------------------------------------------- */
@@ -121,7 +141,6 @@ int rdma_listen(struct rdma_cm_id *base, int backlog)
     bool both;
     int error;
 
-    (void)backlog;
     if (id->state == CM_IDLE) {
         ofa_port_any(&any, 0);
         if (rdma_bind_addr(base, (struct sockaddr *)&any) != 0)
@@ -129,6 +148,10 @@ int rdma_listen(struct rdma_cm_id *base, int backlog)
     }
     if (id->state != CM_BOUND)
         return cm_result(EINVAL);
+    error = base->qp_type == IBV_QPT_UD ? 0 : ofa_port_share(id->port_socket);
+    if (error != 0)
+        return cm_result(error);
+    id->backlog = backlog > 0 && backlog < CM_BACKLOG_MAX ? backlog : CM_BACKLOG_MAX;
     set_state(id, CM_LISTENING); /* requests may arrive before the call returns */
     both = address->sa_family == AF_INET6 && cm_is_any(address) && !id->family_only;
     error = base->qp_type == IBV_QPT_UD ? cm_datagram_listen(id)

@@ -3,6 +3,7 @@
 
 #include "support/ofa_port.h"
 #include "support/ofa_timer.h"
+#include "support/ofa_udp.h"
 #include "support/ofa_watch.h"
 
 #include <errno.h>
@@ -29,6 +30,7 @@ struct cm_datagram {
     struct ofa_timer timer;
     uintptr_t listener; /* of a request: serial of the id that it came to; otherwise 0 */
     struct sockaddr_storage peer;
+    struct in6_addr called; /* the address that the request came to; IPv4 is IPv4-mapped */
     uint64_t transaction;
     unsigned int tries;
     size_t length; /* of the message to repeat; 0: none yet */
@@ -67,12 +69,19 @@ static void set_message(struct cm_datagram *datagram, const struct cm_sidr_messa
     datagram->length = cm_sidr_encode(message, datagram->message);
 }
 
-static void send_message(const struct cm_datagram *datagram, int fd)
+/* Sends from the address that the request came to: the peer takes no other answer. */
+static void send_message(struct cm_datagram *datagram, int fd)
 {
-    const struct sockaddr *peer = (const struct sockaddr *)&datagram->peer;
+    struct sockaddr *peer = (struct sockaddr *)&datagram->peer;
+    struct iovec piece = {.iov_base = datagram->message, .iov_len = datagram->length};
+    struct msghdr message = {.msg_name = peer,
+                             .msg_namelen = ofa_address_length(peer),
+                             .msg_iov = &piece,
+                             .msg_iovlen = 1};
+    union ofa_udp_control control;
 
-    (void)!sendto(fd, datagram->message, datagram->length, MSG_DONTWAIT | MSG_NOSIGNAL, peer,
-                  ofa_address_length(peer));
+    ofa_udp_set_local(peer->sa_family, &datagram->called, &message, &control);
+    (void)!sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 /* ---- The requester -------------------------------------------------------------------------- */
@@ -128,8 +137,14 @@ static void tell_answer_locked(struct cm_id *id, const struct cm_sidr_message *a
 
 static void tell_silence_locked(struct cm_id *id, int status)
 {
+    struct cm_event *event = cm_event_new(id, RDMA_CM_EVENT_UNREACHABLE, status);
+
     id->state = CM_OVER;
-    cm_tell(id, RDMA_CM_EVENT_UNREACHABLE, status);
+    if (!event)
+        return;
+    if (status == CM_SIDR_NO_SERVICE)
+        cm_event_set_data(event, NULL, 0, REPLY_DATA);
+    cm_event_post(event);
 }
 
 static void on_answer_locked(struct cm_datagram *datagram, const unsigned char *bytes,
@@ -185,20 +200,11 @@ static void ask_again(struct ofa_timer *timer)
     ofa_timer_set(timer, ofa_clock_ns() + PERIOD_NS);
 }
 
-/* Opens the id's socket, connected to the peer. Returns 0 or errno. */
-static int open_socket(struct cm_id *id)
+/* Connects the id's socket to the peer. Returns 0 or errno. */
+static int connect_socket(const struct cm_id *id)
 {
-    struct sockaddr_storage local = id->base.route.addr.src_storage;
     const struct sockaddr *peer = &id->base.route.addr.dst_addr;
-    int error;
 
-    if (id->port_socket < 0) {
-        ofa_port_set((struct sockaddr *)&local, 0);
-        error = ofa_port_keep(&local, SOCK_DGRAM, false, false, &id->port_socket);
-        if (error != 0)
-            return error;
-        id->base.route.addr.src_storage = local;
-    }
     return connect(id->port_socket, peer, ofa_address_length(peer)) == 0 ? 0 : errno;
 }
 
@@ -206,7 +212,7 @@ int cm_datagram_connect(struct cm_id *id, const struct rdma_conn_param *param)
 {
     struct cm_sidr_message message = {.kind = CM_SIDR_REQUEST};
     struct cm_datagram *datagram;
-    int error = id->datagram ? EINVAL : open_socket(id);
+    int error = id->datagram ? EINVAL : connect_socket(id);
 
     if (error != 0)
         return error;
@@ -262,27 +268,32 @@ static bool is_wanted(const struct cm_id *id, void *argument)
            memcmp(&id->datagram->peer, search->peer, sizeof(*search->peer)) == 0;
 }
 
-/*
- * Sets the peer's address and the local address on the route to it, with the given local port. An
- * IPv4-mapped peer becomes an IPv4 address.
- */
-static void fill_route(struct cm_id *id, uint16_t port, const struct sockaddr_storage *peer)
+/* Sets *address. An IPv4-mapped address becomes an IPv4 address. */
+static void fill_address(struct sockaddr_storage *address, const struct in6_addr *ip, uint16_t port)
+{
+    struct sockaddr_in *four = (struct sockaddr_in *)address;
+    struct sockaddr_in6 *six = (struct sockaddr_in6 *)address;
+
+    memset(address, 0, sizeof(*address));
+    address->ss_family = IN6_IS_ADDR_V4MAPPED(ip) ? AF_INET : AF_INET6;
+    if (address->ss_family == AF_INET)
+        four->sin_addr = ofa_udp_unmap(ip);
+    else
+        six->sin6_addr = *ip;
+    ofa_port_set((struct sockaddr *)address, port);
+}
+
+/* Sets the peer's address and the called one, which has the port of the listener. */
+static void fill_route(struct cm_id *id, uint16_t port)
 {
     struct rdma_addr *addr = &id->base.route.addr;
+    const struct sockaddr_storage *peer = &id->datagram->peer;
     const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)peer;
-    struct sockaddr_in *four = (struct sockaddr_in *)&addr->dst_storage;
 
     addr->dst_storage = *peer;
-    if (peer->ss_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&six->sin6_addr)) {
-        memset(four, 0, sizeof(*six));
-        four->sin_family = AF_INET;
-        four->sin_port = six->sin6_port;
-        memcpy(&four->sin_addr, &six->sin6_addr.s6_addr[12], sizeof(four->sin_addr));
-    }
-    memset(&addr->src_storage, 0, sizeof(addr->src_storage));
-    addr->src_storage.ss_family = addr->dst_storage.ss_family;
-    (void)cm_route(&addr->dst_addr, &addr->src_storage);
-    ofa_port_set(&addr->src_addr, port);
+    if (peer->ss_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&six->sin6_addr))
+        fill_address(&addr->dst_storage, &six->sin6_addr, ntohs(six->sin6_port));
+    fill_address(&addr->src_storage, &id->datagram->called, port);
 }
 
 /*
@@ -290,7 +301,7 @@ static void fill_route(struct cm_id *id, uint16_t port, const struct sockaddr_st
  * the peer repeats the request.
  */
 static bool announce(struct cm_id *listener, const struct cm_sidr_message *message,
-                     const struct sockaddr_storage *peer)
+                     const struct sockaddr_storage *peer, const struct in6_addr *called)
 {
     struct cm_request request = {
         .data = message->data, .length = message->length, .least = REQUEST_DATA};
@@ -306,7 +317,8 @@ static bool announce(struct cm_id *listener, const struct cm_sidr_message *messa
     id->datagram->listener = listener->serial;
     id->datagram->transaction = message->transaction;
     id->datagram->peer = *peer;
-    fill_route(id, ofa_port_of(&listener->base.route.addr.src_addr), peer);
+    id->datagram->called = *called;
+    fill_route(id, ofa_port_of(&listener->base.route.addr.src_addr));
     if (cm_announce(id, listener->serial, &request))
         return true;
     free(id->datagram);
@@ -315,7 +327,7 @@ static bool announce(struct cm_id *listener, const struct cm_sidr_message *messa
 }
 
 static void on_request(struct cm_datagram *datagram, const struct cm_sidr_message *message,
-                       const struct sockaddr_storage *peer)
+                       const struct sockaddr_storage *peer, const struct in6_addr *called)
 {
     struct cm_id *listener = datagram->id;
     struct search search = {
@@ -328,27 +340,37 @@ static void on_request(struct cm_datagram *datagram, const struct cm_sidr_messag
         send_message(known->datagram, datagram->watch.fd);
     (void)pthread_mutex_unlock(&cm_lock);
     if (!known && search.waiting < WAITING_MOST)
-        (void)announce(listener, message, peer);
+        (void)announce(listener, message, peer, called);
+}
+
+/* Handles the next message. Returns false if there is none. */
+static bool take_message(struct cm_datagram *datagram)
+{
+    unsigned char bytes[CM_SIDR_MOST + 1];
+    struct iovec piece = {.iov_base = bytes, .iov_len = sizeof(bytes)};
+    struct sockaddr_storage peer = {.ss_family = AF_UNSPEC};
+    union ofa_udp_control control;
+    struct msghdr header = {.msg_name = &peer,
+                            .msg_namelen = sizeof(peer),
+                            .msg_iov = &piece,
+                            .msg_iovlen = 1,
+                            .msg_control = &control,
+                            .msg_controllen = sizeof(control)};
+    ssize_t length = recvmsg(datagram->watch.fd, &header, MSG_DONTWAIT);
+    struct cm_sidr_message message;
+    struct in6_addr called;
+
+    if (length < 0)
+        return false;
+    ofa_udp_get_local(&header, &called);
+    if (cm_sidr_decode(bytes, (size_t)length, &message) && message.kind == CM_SIDR_REQUEST)
+        on_request(datagram, &message, &peer, &called);
+    return true;
 }
 
 static void on_requests(struct ofa_watch *watch)
 {
-    struct cm_datagram *datagram = of_watch(watch);
-    unsigned char bytes[CM_SIDR_MOST + 1];
-    struct cm_sidr_message message;
-
-    for (int i = 0; i < DRAIN_MOST; i++) {
-        struct sockaddr_storage peer;
-        socklen_t peer_length = sizeof(peer);
-        ssize_t length;
-
-        memset(&peer, 0, sizeof(peer));
-        length = recvfrom(watch->fd, bytes, sizeof(bytes), MSG_DONTWAIT, (struct sockaddr *)&peer,
-                          &peer_length);
-        if (length < 0)
-            break;
-        if (cm_sidr_decode(bytes, (size_t)length, &message) && message.kind == CM_SIDR_REQUEST)
-            on_request(datagram, &message, &peer);
+    for (int i = 0; i < DRAIN_MOST && take_message(of_watch(watch)); i++) {
     }
     ofa_watch_arm(watch);
 }
@@ -362,6 +384,7 @@ int cm_datagram_listen(struct cm_id *id)
         return ENOMEM;
     datagram->watch.fd = id->port_socket;
     datagram->watch.callback = on_requests;
+    ofa_udp_open(id->port_socket, id->base.route.addr.src_addr.sa_family);
     error = ofa_watch_open(&datagram->watch);
     if (error != 0) {
         id->datagram = NULL;

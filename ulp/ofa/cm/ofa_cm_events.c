@@ -100,7 +100,12 @@ int rdma_get_cm_event(struct rdma_event_channel *base, struct rdma_cm_event **re
     event = item;
     (void)pthread_mutex_lock(&cm_lock);
     event->counted->events_given++;
+    if (event->base.event == RDMA_CM_EVENT_CONNECT_REQUEST)
+        event->counted->waiting--;
     (void)pthread_mutex_unlock(&cm_lock);
+    /* As rdma_cm does, so that posted receives complete. */
+    if (event->base.event == RDMA_CM_EVENT_REJECTED && event->base.id->qp)
+        (void)cm_door()->disconnect(event->base.id->qp);
     *result = &event->base;
     return 0;
 }

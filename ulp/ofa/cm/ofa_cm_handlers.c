@@ -39,6 +39,7 @@ static void tell_established(struct cm_id *id, const it_connection_event_t *conn
         cm_event_post(event);
     }
     id->state = CM_CONNECTED;
+    id->answered = response;
     (void)cm_door()->addresses(id->qp, &id->base.route.addr.src_storage,
                                &id->base.route.addr.dst_storage);
 }
@@ -56,7 +57,7 @@ static void tell_refused(struct cm_id *id, const it_connection_event_t *conn, si
     } else {
         event = cm_event_new(id, RDMA_CM_EVENT_REJECTED, reject_status(by_program));
         if (event) {
-            cm_event_set_data(event, conn->private_data, length, by_program ? IB_REJECT_DATA : 0);
+            cm_event_set_data(event, conn->private_data, length, IB_REJECT_DATA);
             cm_event_post(event);
         }
     }
@@ -112,9 +113,10 @@ bool cm_announce(struct cm_id *id, uintptr_t listener_serial, const struct cm_re
 
     (void)pthread_mutex_lock(&cm_lock);
     listener = cm_id_find_locked(listener_serial);
-    if (listener && listener->state == CM_LISTENING)
+    if (listener && listener->state == CM_LISTENING && listener->waiting < listener->backlog)
         event = cm_event_new(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
     if (event) {
+        listener->waiting++;
         id->base.channel = listener->base.channel;
         id->base.context = listener->base.context;
         if (!cm_is_any(&listener->base.route.addr.src_addr))

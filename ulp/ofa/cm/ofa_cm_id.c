@@ -43,13 +43,15 @@ int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **resul
     return 0;
 }
 
-/* Ends the id's listener or pending request. */
+/* Ends the id's listener, pending request or connection. */
 static void stop(struct cm_id *id)
 {
     struct ofa_listener *listener;
     it_cn_est_identifier_t request;
+    struct ibv_qp *connected;
 
     (void)pthread_mutex_lock(&cm_lock);
+    connected = id->state == CM_CONNECTED && !id->datagram ? id->qp : NULL;
     listener = id->listener;
     request = id->request;
     id->listener = NULL;
@@ -60,6 +62,8 @@ static void stop(struct cm_id *id)
         cm_door()->unlisten(listener);
     if (request)
         (void)cm_door()->reject(request, NULL, 0);
+    if (connected)
+        cm_door()->leave(connected);
 }
 
 /* Drops the events still in the channel and waits until the others are acknowledged. */
@@ -146,6 +150,8 @@ int rdma_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *channel)
 
 /* ---- Options -------------------------------------------------------------------------------- */
 
+#define ACK_TIMEOUT_MASK 31 /* of a field of 5 bits */
+
 int rdma_set_option(struct rdma_cm_id *base, int level, int optname, void *optval, size_t optlen)
 {
     struct cm_id *id = cm_id_of(base);
@@ -158,17 +164,17 @@ int rdma_set_option(struct rdma_cm_id *base, int level, int optname, void *optva
     case RDMA_OPTION_ID_TOS:
         return optlen == sizeof(uint8_t) ? 0 : cm_result(EINVAL);
     case RDMA_OPTION_ID_ACK_TIMEOUT:
-        if (optlen != sizeof(uint8_t) || *(const uint8_t *)optval > 31)
+        if (optlen != sizeof(uint8_t) || base->qp_type != IBV_QPT_RC)
             return cm_result(EINVAL);
-        id->ack_timeout = *(const uint8_t *)optval;
+        id->ack_timeout = *(const uint8_t *)optval & ACK_TIMEOUT_MASK;
         return 0;
     case RDMA_OPTION_ID_REUSEADDR:
-        if (optlen != sizeof(int))
+        if (optlen != sizeof(int) || id->state == CM_LISTENING)
             return cm_result(EINVAL);
         id->reuse_address = *(const int *)optval != 0;
         return 0;
     case RDMA_OPTION_ID_AFONLY:
-        if (optlen != sizeof(int))
+        if (optlen != sizeof(int) || id->state > CM_BOUND)
             return cm_result(EINVAL);
         id->family_only = *(const int *)optval != 0;
         return 0;

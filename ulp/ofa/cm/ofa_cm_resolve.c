@@ -59,7 +59,8 @@ int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *address)
 
 /* ---- Resolving ------------------------------------------------------------------------------ */
 
-int cm_route(const struct sockaddr *peer, struct sockaddr_storage *local)
+/* Sets *local to the local address on the route to the peer; keeps its port. Returns 0 or errno. */
+static int find_route(const struct sockaddr *peer, struct sockaddr_storage *local)
 {
     int fd = socket(peer->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     uint16_t port = ofa_port_of((const struct sockaddr *)local);
@@ -89,10 +90,22 @@ int cm_route(const struct sockaddr *peer, struct sockaddr_storage *local)
     return 0;
 }
 
+/* Reserves a local port, which the program may publish and the peer sees. Returns 0 or errno. */
+static int keep_port(struct cm_id *id)
+{
+    int type = id->base.qp_type == IBV_QPT_UD ? SOCK_DGRAM : SOCK_STREAM;
+
+    if (id->port_socket >= 0)
+        return 0;
+    return ofa_port_keep(&id->base.route.addr.src_storage, type, false, false, &id->port_socket);
+}
+
 static int resolve(struct cm_id *id, const struct sockaddr *peer)
 {
-    int error = cm_route(peer, &id->base.route.addr.src_storage);
+    int error = find_route(peer, &id->base.route.addr.src_storage);
 
+    if (error == 0)
+        error = keep_port(id);
     if (error == 0)
         error = cm_attach_device(id);
     if (error != 0)
@@ -113,6 +126,9 @@ int rdma_resolve_addr(struct rdma_cm_id *base, struct sockaddr *source, struct s
         return cm_result(EINVAL);
     if (source && id->state == CM_IDLE)
         error = bind_id(id, source);
+    if (error == 0 && id->state == CM_BOUND &&
+        base->route.addr.src_addr.sa_family != peer->sa_family)
+        error = EINVAL;
     if (error != 0)
         return cm_result(error);
     error = resolve(id, peer);

@@ -15,6 +15,7 @@ const struct ofa_door ofa_door = {
     .accept = ofa_link_accept,
     .reject = ofa_link_reject,
     .disconnect = ofa_link_disconnect,
+    .leave = ofa_link_leave,
     .addresses = ofa_link_addresses,
     .request_addresses = ofa_link_request_addresses,
     .find = ofa_qp_find,

@@ -184,6 +184,11 @@ static void end_ep(it_ep_handle_t ep)
         (void)itx_ep_flush(ep);
 }
 
+void ofa_link_leave(struct ibv_qp *base)
+{
+    (void)it_ep_disconnect(ofa_qp_of(base)->ep, NULL, 0);
+}
+
 int ofa_link_disconnect(struct ibv_qp *base)
 {
     struct ofa_qp *qp = ofa_qp_of(base);

@@ -62,6 +62,8 @@ struct ofa_door {
     int (*reject)(it_cn_est_identifier_t request, const void *data, size_t length);
     /* Moves the queue pair to ERR and ends its connection, if there is one. */
     int (*disconnect)(struct ibv_qp *qp);
+    /* Ends its connection without changing its state: the id of the connection is destroyed. */
+    void (*leave)(struct ibv_qp *qp);
 
     /* Gets the two addresses of an established connection. */
     int (*addresses)(struct ibv_qp *qp, struct sockaddr_storage *local,

@@ -62,7 +62,7 @@ int ofa_port_keep(struct sockaddr_storage *address, int type, bool shared, bool 
 {
     struct sockaddr *plain = (struct sockaddr *)address;
     socklen_t length = ofa_address_length(plain);
-    const int on = 1;
+    const int off = 0;
     const int v6_only = only;
     bool stream = type == SOCK_STREAM;
     int error;
@@ -78,11 +78,10 @@ int ofa_port_keep(struct sockaddr_storage *address, int type, bool shared, bool 
     /* A UDP port is never shared: one socket would get the other's datagrams. */
     error = bind_kept(kept, plain, length, stream && shared);
     /* Ended streams (TIME_WAIT) occupy a TCP port, but not a port of rdma_cm. */
-    if (error == EADDRINUSE && stream && !shared)
+    if (error == EADDRINUSE && stream && !shared) {
         error = bind_kept(kept, plain, length, true);
-    /* Lets a listen point share the port with this socket. */
-    if (error == 0 && stream && setsockopt(kept, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0)
-        error = errno;
+        (void)setsockopt(kept, SOL_SOCKET, SO_REUSEADDR, &off, sizeof(off));
+    }
     if (error == 0 && getsockname(kept, plain, &length) != 0)
         error = errno;
     if (error != 0)
@@ -90,4 +89,11 @@ int ofa_port_keep(struct sockaddr_storage *address, int type, bool shared, bool 
     else
         *fd = kept;
     return error;
+}
+
+int ofa_port_share(int fd)
+{
+    const int on = 1;
+
+    return setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 ? 0 : errno;
 }

@@ -9,11 +9,14 @@
 
 /*
  * Binds a socket of this type (SOCK_STREAM, SOCK_DGRAM) to the address, whose port may be 0, and
- * writes the port into it. While the socket is open, no other process gets the port; a listen point
- * can be created on a TCP port. shared: as SO_REUSEADDR, for TCP. only: the wildcard address of
- * IPv6 does not include IPv4. Returns 0 or errno; the caller closes the socket.
+ * writes the port into it. While the socket is open, nobody else gets the port. shared: as
+ * SO_REUSEADDR, for TCP. only: the wildcard address of IPv6 does not include IPv4. Returns 0 or
+ * errno; the caller closes the socket.
  */
 int ofa_port_keep(struct sockaddr_storage *address, int type, bool shared, bool only, int *fd);
+
+/* Lets a listen point be created on the TCP port of such a socket. Returns 0 or errno. */
+int ofa_port_share(int fd);
 
 /* Sets the wildcard address, of both families if the host has both. */
 void ofa_port_any(struct sockaddr_storage *address, uint16_t port);
