@@ -121,7 +121,7 @@ static bool world_make(void)
     service.target_count = 1;
     service.addresses = no_addresses;
     service.settled = settled;
-    iser_tmf_init(&service);
+    iser_aborted_init(&service);
     return base && target.scsi;
 }
 

@@ -9,6 +9,8 @@
 
 #define IRD_LINUX 128u
 
+static const unsigned char isid[6] = {0x40, 0, 1, 0x37}; /* the last octet is the way */
+
 uint32_t wire_get(const unsigned char *at, unsigned octets)
 {
     uint32_t value = 0;
@@ -407,8 +409,8 @@ static void take_answers(struct wire *wire, const struct wire_pdu *pdu)
         CHECK(said(pdu, "RDMAExtensions", "Yes", false));
 }
 
-void wire_login(struct wire *wire, const struct wire_bed *bed, enum wire_way way, const char *keys,
-                size_t keys_length)
+void wire_login_begin(struct wire *wire, const struct wire_bed *bed, enum wire_way way,
+                      const char *keys, size_t keys_length)
 {
     static const char names[] = "InitiatorName=iqn.2026-11.example:initiator\0"
                                 "TargetName=" WIRE_TARGET "\0SessionType=Normal";
@@ -416,7 +418,6 @@ void wire_login(struct wire *wire, const struct wire_bed *bed, enum wire_way way
     static const char rdma[] = "InitiatorRecvDataSegmentLength=262144\0"
                                "TargetRecvDataSegmentLength=8192\0RDMAExtensions=Yes";
     static const char needs_hello[] = "iSERHelloRequired=Yes";
-    static struct wire_pdu pdu;
     unsigned char bhs[48];
     RAW_BYTES(text);
 
@@ -432,18 +433,26 @@ void wire_login(struct wire *wire, const struct wire_bed *bed, enum wire_way way
     if (way == WIRE_CONVERT_HELLO)
         raw_add(&text, needs_hello, sizeof(needs_hello));
     wire_begin(wire, bhs, 0x43, 0x87);
-    memcpy(bhs + 8, "\x40\x00\x01\x37\x00\x00", 6);
+    memcpy(bhs + 8, isid, sizeof(isid));
     bhs[13] = (unsigned char)way;
     wire_hold_back(wire, way == WIRE_CONVERT_EARLY);
     wire_send(wire, bhs, text.data, text.len);
     if (way == WIRE_CONVERT_EARLY)
         send_request(wire);
     wire_hold_back(wire, false);
+}
+
+void wire_login_end(struct wire *wire)
+{
+    enum wire_way way = wire->way;
+    static struct wire_pdu pdu;
+
     wire_expect(wire, &pdu, 0x23);
     if (wire_get(pdu.bhs + 36, 2) != 0)
         CHECK_FAIL("the login ends with status %04x", wire_get(pdu.bhs + 36, 2));
     CHECK_EQ(0x87, pdu.bhs[1]);
-    CHECK(memcmp(pdu.bhs + 8, bhs + 8, 6) == 0);
+    CHECK(memcmp(pdu.bhs + 8, isid, 5) == 0);
+    CHECK_EQ(way, pdu.bhs[13]);
     CHECK(wire_get(pdu.bhs + 14, 2) != 0);
     CHECK_EQ(4, wire_get(pdu.bhs + 24, 4)); /* the first StatSN is the expected one */
     CHECK_EQ(5, wire_get(pdu.bhs + 28, 4)); /* a login takes no CmdSN */
@@ -456,6 +465,13 @@ void wire_login(struct wire *wire, const struct wire_bed *bed, enum wire_way way
         take_reply(wire);
     if (way == WIRE_CONVERT_HELLO)
         hello(wire);
+}
+
+void wire_login(struct wire *wire, const struct wire_bed *bed, enum wire_way way, const char *keys,
+                size_t keys_length)
+{
+    wire_login_begin(wire, bed, way, keys, keys_length);
+    wire_login_end(wire);
 }
 
 /* ---- commands -------------------------------------------------------------------------------- */

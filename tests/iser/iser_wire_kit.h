@@ -98,6 +98,10 @@ void wire_free(struct wire *wire);
 void wire_login(struct wire *wire, const struct wire_bed *bed, enum wire_way way, const char *keys,
                 size_t keys_length);
 #define WIRE_LOGIN(wire, bed, way, keys) wire_login(wire, bed, way, keys, sizeof(keys))
+/* The same in two steps: all requests; then the last response, and the conversion. */
+void wire_login_begin(struct wire *wire, const struct wire_bed *bed, enum wire_way way,
+                      const char *keys, size_t keys_length);
+void wire_login_end(struct wire *wire);
 void wire_mpa(struct wire *wire);
 
 /*

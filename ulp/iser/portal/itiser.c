@@ -226,7 +226,7 @@ static bool itiser_begin(struct itiser *target, const struct itiser_config *conf
     service->write_base = config->write_base;
     service->silence.tv_sec = silence_ms / 1000;
     service->silence.tv_usec = silence_ms % 1000 * 1000;
-    iser_tmf_init(service);
+    iser_aborted_init(service);
     service->terms.first_burst = config->first_burst;
     service->terms.initial_r2t = config->first_burst_none;
     service->terms.no_immediate = config->immediate_none;

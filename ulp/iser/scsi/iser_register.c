@@ -307,8 +307,10 @@ static void abort_commands(const struct request *request,
     for (; nexus; nexus = next) {
         next = nexus->next;
         if (nexus != request->nexus && nexus->preempted && nexus->tag == registration->tag &&
-            strcmp(nexus->port, registration->port) == 0)
+            strcmp(nexus->port, registration->port) == 0) {
             nexus->preempted(nexus->argument, request->command->lun);
+            request->command->aborts = true;
+        }
     }
 }
 

@@ -91,6 +91,7 @@ struct iser_scsi_command {
     uint32_t in_actual; /* octets of data-in to send; <= expected_in */
     uint8_t sense[ISER_SENSE_MAX];
     size_t sense_length;
+    bool aborts; /* has called preempted: it ends when the commands aborted there have ended */
 
     /* Private to this layer. */
     struct iser_lu *lu;

@@ -81,6 +81,13 @@ static void command_refuse_data(struct iser_task *task, uint8_t qualifier)
 
 /* ---------------------------------------------------------------- the unit */
 
+/* PREEMPT AND ABORT ends when the commands that it has aborted have left the unit. */
+static bool command_must_wait(const struct iser_task *task)
+{
+    return task->command.aborts &&
+           iser_tmf_is_busy(task->session, task->transfer.lun, task->held_until);
+}
+
 static void command_done(struct iser_scsi_command *command)
 {
     struct iser_task *task = (void *)((char *)command - offsetof(struct iser_task, command));
@@ -88,13 +95,41 @@ static void command_done(struct iser_scsi_command *command)
 
     iser_session_enter(session);
     session->commands++;
-    if (!task->aborted) {
+    task->held_until = session->service->last_task;
+    if (!task->aborted && command_must_wait(task)) {
+        task->state = ISER_TASK_HELD;
+    } else if (!task->aborted) {
         command_respond(task);
     } else {
         task->state = ISER_TASK_DATA;
         iser_task_free(task);
     }
     iser_session_leave(session);
+}
+
+/* Returns a held task of the session that needs to wait no more. */
+static struct iser_task *command_held(const struct iser_session *session)
+{
+    for (unsigned i = 0; i < ISER_TASK_BUCKETS; i++)
+        for (struct iser_task *task = session->tasks[i]; task; task = task->next)
+            if (task->state == ISER_TASK_HELD && !command_must_wait(task))
+                return task;
+    return NULL;
+}
+
+bool iser_command_resume_one(struct iser_service *service)
+{
+    for (struct iser_session *session = service->sessions; session; session = session->next) {
+        struct iser_task *task = session->ended ? NULL : command_held(session);
+
+        if (!task)
+            continue;
+        iser_session_enter(session);
+        command_respond(task);
+        iser_session_leave(session);
+        return true;
+    }
+    return false;
 }
 
 /* Executes the command if all its data-out is there; otherwise solicits more. */

@@ -250,6 +250,10 @@ void iser_login_request(struct iser_session *session, const struct iser_pdu *pdu
 {
     uint16_t status;
 
+    if (session->login_end) {
+        iser_session_end(session, "a request before the last answer");
+        return;
+    }
     if (!session->login)
         session->login = calloc(1, sizeof(*session->login));
     status = session->login ? login_check(session, pdu->bhs) : LOGIN_TARGET;

@@ -122,25 +122,43 @@ uint16_t iser_login_names(struct iser_session *session, const char *text, size_t
 
 /* ---------------------------------------------------------------- the session */
 
-/*
- * A login from the same initiator port to the same portal group ends the older session (RFC 7143
- * 6.3.5).
- */
+/* Returns true for another session of the same initiator port with the same portal group. */
+static bool login_is_same_port(const struct iser_session *session, const struct iser_session *other)
+{
+    return other != session && other->target == session->target && other->tag == session->tag &&
+           memcmp(other->isid, session->isid, sizeof(session->isid)) == 0 &&
+           strcmp(other->initiator, session->initiator) == 0;
+}
+
+/* A login ends the older session of the same initiator port (RFC 7143 6.3.5). */
 static void login_reinstate(struct iser_session *session)
 {
     struct iser_session *other = session->service->sessions;
 
     while (other) {
-        if (other == session || other->ended || other->phase == ISER_LOGGING_IN ||
-            other->target != session->target || other->tag != session->tag ||
-            memcmp(other->isid, session->isid, sizeof(session->isid)) != 0 ||
-            strcmp(other->initiator, session->initiator) != 0) {
+        bool complete = other->phase != ISER_LOGGING_IN || other->login_end;
+
+        if (other->ended || !complete || !login_is_same_port(session, other)) {
             other = other->next;
             continue;
         }
         iser_session_end(other, "the initiator has logged in anew");
         other = session->service->sessions; /* more sessions may have ended */
     }
+}
+
+/*
+ * Returns true while a unit still executes commands of an older session of the initiator port. A
+ * write among them could overwrite what the new session writes.
+ */
+static bool login_must_wait(const struct iser_session *session)
+{
+    const struct iser_session *other = session->service->sessions;
+
+    for (; other; other = other->next)
+        if (other->ended && other->task_count > 0 && login_is_same_port(session, other))
+            return true;
+    return false;
 }
 
 static bool login_tsih_is_used(const struct iser_service *service, uint16_t tsih)
@@ -232,11 +250,10 @@ static void login_set_limits(struct iser_session *session)
     limits->write_base_solicited = login_base_is_solicited(session);
 }
 
-void iser_login_finish(struct iser_session *session, uint8_t *bhs, const struct iser_text *text)
+static void login_complete(struct iser_session *session, uint8_t *bhs, const struct iser_text *text)
 {
     bool converts = session->params.rdma && !session->link->ops->rdma;
 
-    login_reinstate(session);
     login_choose_tsih(session);
     iser_put16(bhs + ISER_AT_TSIH, session->tsih);
     login_set_limits(session);
@@ -258,4 +275,38 @@ void iser_login_finish(struct iser_session *session, uint8_t *bhs, const struct 
         iser_session_send(session, bhs, text->octets, text->length);
     else if (!session->service->convert(session, bhs, text))
         iser_session_end(session, "the connection cannot become RDMA");
+}
+
+void iser_login_finish(struct iser_session *session, uint8_t *bhs, const struct iser_text *text)
+{
+    login_reinstate(session);
+    if (!login_must_wait(session)) {
+        login_complete(session, bhs, text);
+        return;
+    }
+    session->login_end = malloc(sizeof(*session->login_end));
+    if (!session->login_end) {
+        iser_session_end(session, "out of memory");
+        return;
+    }
+    memcpy(session->login_end->bhs, bhs, ISER_BHS);
+    session->login_end->text = *text;
+}
+
+bool iser_login_resume_one(struct iser_service *service)
+{
+    struct iser_session *session = service->sessions;
+    struct iser_login_end *end;
+
+    while (session && (session->ended || !session->login_end || login_must_wait(session)))
+        session = session->next;
+    if (!session)
+        return false;
+    end = session->login_end;
+    session->login_end = NULL;
+    iser_session_enter(session);
+    login_complete(session, end->bhs, &end->text);
+    iser_session_leave(session);
+    free(end);
+    return true;
 }

@@ -24,6 +24,7 @@ static void session_free(struct iser_session *session)
     iser_tasks_fini(session);
     free(session->dialogue);
     free(session->login);
+    free(session->login_end);
     free(session);
 }
 

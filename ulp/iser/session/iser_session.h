@@ -49,7 +49,7 @@ struct iser_service {
     uint16_t last_tsih;
     uint32_t last_task; /* numbers of tasks in order of arrival */
     uint64_t logins, failed_logins;
-    struct event aborted; /* an aborted task is gone: iser_tmf.c answers requests */
+    struct event aborted; /* an aborted task is gone: iser_aborted.c resumes what waits for it */
     /* For the portal: */
     void *portal;
     /* Appends the TargetAddress lines for an initiator that came through this session. */
@@ -66,6 +66,7 @@ struct iser_service {
 enum iser_task_state {
     ISER_TASK_DATA,    /* data-out is coming */
     ISER_TASK_UNIT,    /* the unit executes it */
+    ISER_TASK_HELD,    /* it has ended; tasks that it has aborted have not */
     ISER_TASK_RESPONSE /* the link sends the response */
 };
 
@@ -75,6 +76,7 @@ struct iser_task {
     struct iser_session *session;
     struct iser_task *next; /* in its bucket */
     uint32_t number;
+    uint32_t held_until; /* held: the last task that it has aborted */
     enum iser_task_state state;
     bool in_window;    /* occupies a place of the window */
     bool aborted;      /* gets no response; freed when its buffer is no longer used */
@@ -94,6 +96,12 @@ struct iser_tmf {
     uint32_t itt;
     uint32_t until; /* the last task that it applies to */
     uint8_t response[ISER_BHS];
+};
+
+/* The last Login Response. It waits until the unit has ended the commands of an older session. */
+struct iser_login_end {
+    uint8_t bhs[ISER_BHS];
+    struct iser_text text;
 };
 
 struct iser_login {
@@ -128,7 +136,8 @@ struct iser_session {
     enum iser_phase phase;
     struct iser_numbers numbers;
     struct iser_params params;
-    struct iser_login *login; /* during the login */
+    struct iser_login *login;         /* during the login */
+    struct iser_login_end *login_end; /* NULL: no login waits for its end */
     struct iser_dialogue *dialogue;
     char initiator[ISER_NAME_MAX + 1];
     uint8_t isid[6];
@@ -189,6 +198,8 @@ uint16_t iser_login_names(struct iser_session *session, const char *text, size_t
 bool iser_login_is_allowed(const struct iser_session *session, const struct iser_target *target);
 /* Everything is agreed on: creates the session and sends the last response. */
 void iser_login_finish(struct iser_session *session, uint8_t *bhs, const struct iser_text *text);
+/* Finishes a login that needs to wait no more. Returns false if there is none. */
+bool iser_login_resume_one(struct iser_service *service);
 
 /* ---- iser_command.c ---- */
 
@@ -197,6 +208,8 @@ void iser_command_data(struct iser_session *session, const struct iser_pdu *pdu)
 uint8_t *iser_command_place(struct iser_session *session, const uint8_t *bhs, uint32_t length);
 void iser_command_solicited(struct iser_task *task);
 void iser_command_responded(struct iser_task *task);
+/* Responds to a held command that needs to wait no more. Returns false if there is none. */
+bool iser_command_resume_one(struct iser_service *service);
 
 /* ---- iser_task.c ---- */
 
@@ -218,10 +231,17 @@ void iser_task_leave_window(struct iser_task *task);
 /* ---- iser_tmf.c ---- */
 
 void iser_tmf(struct iser_session *session, const struct iser_pdu *pdu);
-/* Initializes the service before its first session. */
-void iser_tmf_init(struct iser_service *service);
+/* Returns true while a task of this session's target that was aborted earlier is on this unit. */
+bool iser_tmf_is_busy(const struct iser_session *session, const uint8_t lun[8], uint32_t until);
+/* Answers a request that needs to wait no more. Returns false if there is none. */
+bool iser_tmf_resume_one(struct iser_service *service);
 /* Called for PREEMPT AND ABORT of another nexus. */
 void iser_tmf_preempted(void *argument, const uint8_t lun[8]);
+
+/* ---- iser_aborted.c ---- */
+
+/* Initializes the service before its first session. */
+void iser_aborted_init(struct iser_service *service);
 
 /* ---- iser_control.c ---- */
 

@@ -88,6 +88,14 @@ static bool tmf_waits(const struct iser_tmf *tmf, const struct iser_session *fro
     return false;
 }
 
+bool iser_tmf_is_busy(const struct iser_session *session, const uint8_t lun[8], uint32_t until)
+{
+    struct iser_tmf tmf = {.function = TMF_CLEAR_TASK_SET, .until = until};
+
+    memcpy(tmf.lun, lun, sizeof(tmf.lun));
+    return tmf_waits(&tmf, session);
+}
+
 /* ---------------------------------------------------------------- answers */
 
 static void tmf_answer(struct iser_session *session, struct iser_tmf *tmf)
@@ -98,8 +106,7 @@ static void tmf_answer(struct iser_session *session, struct iser_tmf *tmf)
         iser_session_leave_in_order(session);
 }
 
-/* Returns false if no request can be answered. */
-static bool tmf_answer_one(struct iser_service *service)
+bool iser_tmf_resume_one(struct iser_service *service)
 {
     for (struct iser_session *session = service->sessions; session; session = session->next) {
         for (unsigned i = 0; i < ISER_TMFS && !session->ended; i++) {
@@ -112,20 +119,6 @@ static bool tmf_answer_one(struct iser_service *service)
         }
     }
     return false;
-}
-
-static void tmf_look(evutil_socket_t fd, short what, void *argument)
-{
-    (void)fd;
-    (void)what;
-    while (tmf_answer_one(argument)) {
-    }
-}
-
-void iser_tmf_init(struct iser_service *service)
-{
-    /* Cannot fail with valid arguments. */
-    (void)event_assign(&service->aborted, service->base, -1, 0, tmf_look, service);
 }
 
 /* ---------------------------------------------------------------- a request */
@@ -142,7 +135,10 @@ static uint8_t tmf_abort_task(struct iser_session *session, const struct iser_tm
         return TMF_DONE;
     }
     /* A task that has not arrived will not arrive (RFC 7143 11.6.1). */
-    return iser_sn_before(ref_cmd_sn, session->numbers.exp_cmd_sn) ? TMF_NO_TASK : TMF_DONE;
+    return iser_sn_before(ref_cmd_sn, session->numbers.exp_cmd_sn) ||
+                   iser_sn_before(session->numbers.max_cmd_sn, ref_cmd_sn)
+               ? TMF_NO_TASK
+               : TMF_DONE;
 }
 
 static uint8_t tmf_run(struct iser_session *session, const struct iser_tmf *tmf,
