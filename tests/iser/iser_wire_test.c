@@ -247,6 +247,55 @@ static void text(struct wire *wire)
     CHECK(strcmp((const char *)pdu.data + sizeof("TargetName=" WIRE_TARGET), address) == 0);
 }
 
+/* After the login an initiator may declare another length of data segments, and nothing else. */
+static void declare(struct wire *wire)
+{
+    static const char said[] = "MaxRecvDataSegmentLength=1024\0InitialR2T=No\0"
+                               "InitiatorAlias=me\0X-example=1";
+    static const char refused[] = "InitialR2T=Reject\0X-example=NotUnderstood";
+    static const char wrong[] = "MaxRecvDataSegmentLength=511";
+    unsigned char bhs[48];
+
+    wire_begin(wire, bhs, 0x04, 0x80);
+    wire_put(bhs + 20, 0xffffffff, 4);
+    wire_send(wire, bhs, said, sizeof(said));
+    wire_expect(wire, &pdu, 0x24);
+    CHECK_EQ(sizeof(refused), pdu.length);
+    CHECK(memcmp(pdu.data, refused, sizeof(refused)) == 0);
+    CHECK_EQ(0, wire_read(wire, 0, 4096, 4096, &pdu));
+    CHECK_EQ(wire->rdma ? 0 : 1024, pdu.length);
+    wire_begin(wire, bhs, 0x04, 0x80);
+    wire_put(bhs + 20, 0xffffffff, 4);
+    wire_send(wire, bhs, wrong, sizeof(wrong));
+    wire_expect(wire, &pdu, 0x24);
+    CHECK(strcmp((const char *)pdu.data, "MaxRecvDataSegmentLength=Reject") == 0);
+    CHECK_EQ(0, wire_read(wire, 0, 4096, 4096, &pdu));
+    CHECK_EQ(wire->rdma ? 0 : 1024, pdu.length);
+}
+
+/* Aborts a task that the target has not seen. Returns the response. */
+static unsigned abort_unseen(struct wire *wire, uint32_t cmd_sn)
+{
+    unsigned char bhs[48];
+
+    wire_begin(wire, bhs, 0x42, 0x81);
+    wire_put(bhs + 20, 0x8888, 4);
+    wire_put(bhs + 32, cmd_sn, 4);
+    wire_send(wire, bhs, NULL, 0);
+    wire_expect(wire, &pdu, 0x22);
+    return pdu.bhs[2];
+}
+
+/* Within the window the task counts as received and aborted (RFC 7143 11.6.1). */
+static void aborts_unseen(struct wire *wire)
+{
+    CHECK_EQ(0, abort_unseen(wire, wire->cmd_sn));
+    CHECK_EQ(0, abort_unseen(wire, wire_get(pdu.bhs + 32, 4)));
+    CHECK_EQ(1, abort_unseen(wire, wire_get(pdu.bhs + 32, 4) + 1));
+    CHECK_EQ(1, abort_unseen(wire, wire->cmd_sn - 1));
+    CHECK_EQ(1, abort_unseen(wire, wire->cmd_sn + 0x7fffffff));
+}
+
 /* Commands outside the window are not answered. */
 static void outside_of_the_window(struct wire *wire)
 {
@@ -273,6 +322,7 @@ static void control_by(enum wire_way way)
     ping(&wire);
     text(&wire);
     residuals(&wire);
+    aborts_unseen(&wire);
     outside_of_the_window(&wire);
     CHECK_EQ(1, manage(&wire, 1, 0, 0x7777)); /* no such task */
     CHECK_EQ(0, manage(&wire, 2, 0, 0));
@@ -280,6 +330,7 @@ static void control_by(enum wire_way way)
     CHECK_EQ(5, manage(&wire, 8, 0, 0));
     CHECK_EQ(0, manage(&wire, 5, 0, 0));
     take_attention(&wire);
+    declare(&wire);
     wire_logout(&wire);
 }
 

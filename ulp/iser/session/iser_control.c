@@ -68,8 +68,10 @@ static bool text_answer(struct iser_session *session, const char *text, size_t l
         if (strcmp(name, "SendTargets") == 0)
             text_send_targets(session, value, out);
         else
-            iser_text_put(out, name, "NotUnderstood");
+            iser_keys_declare(&session->params, name, value, out);
     }
+    if (!session->link->ops->rdma) /* the initiator may have declared another length */
+        session->link->limits.send_max = session->params.receive_max;
     return !out->overflow;
 }
 

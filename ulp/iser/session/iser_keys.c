@@ -246,3 +246,15 @@ bool iser_keys_negotiate(struct iser_params *params, const struct iser_terms *te
         params->first_burst = params->max_burst;
     return true;
 }
+
+void iser_keys_declare(struct iser_params *params, const char *name, const char *value,
+                       struct iser_text *out)
+{
+    const struct key *key = key_find(name, strlen(name));
+
+    if (!key)
+        iser_text_put(out, name, "NotUnderstood");
+    else if (strcmp(name, "InitiatorAlias") != 0 &&
+             (key->at != KEY_AT(receive_max) || !key_read(key, value, &params->receive_max)))
+        iser_text_put(out, name, "Reject");
+}

@@ -36,5 +36,11 @@ void iser_params_init(struct iser_params *params);
  */
 bool iser_keys_negotiate(struct iser_params *params, const struct iser_terms *terms,
                          const char *text, size_t length, uint64_t *seen, struct iser_text *out);
+/*
+ * Handles a key after the login, where an initiator may only declare another
+ * MaxRecvDataSegmentLength and its alias; answers all other keys.
+ */
+void iser_keys_declare(struct iser_params *params, const char *name, const char *value,
+                       struct iser_text *out);
 
 #endif
