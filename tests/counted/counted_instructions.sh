@@ -60,7 +60,7 @@ check write-crc 1610 'the same with CRC'
 check send-apart 1630 'Sends, each in a system call of its own'
 check send-coalesced 1720 'Sends, 64 in a system call'
 check send-crc 1890 'the same with CRC'
-check read-apart 3600 'RDMA Reads, each in a system call of its own'
+check read-apart 3480 'RDMA Reads, each in a system call of its own'
 check read-coalesced 2960 'RDMA Reads, 8 in a system call'
 check read-crc 3260 'the same with CRC'
 exit "$failed"

@@ -336,6 +336,16 @@ static inline bool uiw_sender_may_send(const struct uiw_ep *ep)
     return uiw_sender_may_run(ep) && !atomic_load_explicit(&ep->tx.hold, memory_order_acquire);
 }
 
+/* Returns true if requests, responses or an acknowledgement wait for the sender. */
+static inline bool uiw_sender_has_work(const struct uiw_ep *ep)
+{
+    const struct uiw_cursor *cursor = &ep->tx.cursor;
+
+    return cursor->sq != atomic_load_explicit(&ep->sq_ready, memory_order_acquire) ||
+           uiw_irq_waits(&ep->reads, cursor->irq) ||
+           atomic_load_explicit(&ep->own.ack_is_due, memory_order_relaxed);
+}
+
 /*
  * Sends until the budget is used up: a batch costs one, and one more for each 128 KiB. writable:
  * epoll reported that the socket takes octets; only then a full socket is tried again.

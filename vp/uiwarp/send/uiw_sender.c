@@ -195,6 +195,10 @@ void uiw_sender_run(struct uiw_ep *ep, bool writable, unsigned *budget)
             uint64_t before = ep->tx.position;
             uint64_t cost;
 
+            if (!uiw_sender_has_work(ep)) {
+                state = UIW_OUT_IDLE;
+                break;
+            }
             state = sender_send_batch(ep);
             cost = 1 + (ep->tx.position - before) / SENDER_BUDGET_OCTETS;
             *budget -= cost < *budget ? (unsigned)cost : *budget;

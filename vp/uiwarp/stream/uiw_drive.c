@@ -45,23 +45,15 @@ void uiw_drive_turn(struct ual_ep *ual, bool reader, bool writable, bool shared)
     drive_run(ual, reader, writable, shared ? DRIVE_BUDGET_SHARED : DRIVE_BUDGET);
 }
 
-/* Returns true if nothing is being sent: a nudge must not come between two FPDUs of a message. */
-static bool drive_is_idle(const struct uiw_ep *ep)
-{
-    const struct uiw_tx *tx = &ep->tx;
-
-    return tx->image.start == tx->image.end &&
-           tx->cursor.sq == atomic_load_explicit(&ep->sq_ready, memory_order_acquire) &&
-           !uiw_irq_waits(&ep->reads, tx->cursor.irq);
-}
-
 void uiw_drive_nudge(struct ual_ep *ual, const uint8_t *fpdu, size_t length)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
 
     if (!uiw_token_try_or_mark(ep))
         return;
-    if (uiw_sender_may_send(ep) && drive_is_idle(ep) && uiw_out_prepend_fpdu(ep, fpdu, length))
+    /* A nudge must not come between two FPDUs of a message. */
+    if (uiw_sender_may_send(ep) && ep->tx.image.start == ep->tx.image.end &&
+        !uiw_sender_has_work(ep) && uiw_out_prepend_fpdu(ep, fpdu, length))
         uiw_count(&ep->tx.nudges, 1);
     uiw_token_drop(ep);
     uiw_drive_send(ual, false);
