@@ -4,6 +4,7 @@
 #include <sched.h>
 
 struct verbs_kit verbs_kit;
+uint8_t verbs_kit_rnr_retry = VERBS_KIT_FOR_EVER;
 
 void verbs_kit_open(void)
 {
@@ -35,7 +36,7 @@ void verbs_kit_bring_up(struct ibv_qp *qp, uint32_t peer)
         .max_rd_atomic = 8,
         .timeout = 22, /* a minute: the peer may have to wait for a processor */
         .retry_cnt = 7,
-        .rnr_retry = 7,
+        .rnr_retry = verbs_kit_rnr_retry,
         .ah_attr = {.is_global = 1, .port_num = 1},
     };
 

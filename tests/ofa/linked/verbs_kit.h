@@ -14,6 +14,11 @@ struct verbs_kit {
 
 extern struct verbs_kit verbs_kit;
 
+#define VERBS_KIT_FOR_EVER 7
+
+/* How often a Send without a receive is repeated, for queue pairs that are brought up later. */
+extern uint8_t verbs_kit_rnr_retry;
+
 void verbs_kit_open(void);
 void verbs_kit_close(void);
 

@@ -101,5 +101,5 @@ void ofa_shared_check_locked(struct ofa_srq *srq)
     if (shared->receives.count >= shared->limit)
         return;
     shared->limit = 0;
-    ofa_event_raise_srq(srq, IBV_EVENT_SRQ_LIMIT_REACHED);
+    ofa_srq_limit_reached(srq);
 }

@@ -142,13 +142,11 @@ int ibv_query_gid(struct ibv_context *context, uint8_t port_num, int index, unio
 {
     struct ofa_gid found;
 
-    if (port_num != PORT_NUMBER || index < 0 || index >= OFA_MAX_GIDS) {
+    if (port_num != PORT_NUMBER || index < 0 || !find_gid(context, (uint32_t)index, &found)) {
         errno = EINVAL;
         return -1;
     }
-    memset(gid, 0, sizeof(*gid));
-    if (find_gid(context, (uint32_t)index, &found))
-        *gid = found.gid;
+    *gid = found.gid;
     return 0;
 }
 
@@ -158,10 +156,9 @@ int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port_num, uint32_t i
     struct ibv_gid_entry all;
     struct ofa_gid found;
 
-    if (flags != 0 || port_num != PORT_NUMBER || entry_size < sizeof(all) || index >= OFA_MAX_GIDS)
+    if (flags != 0 || port_num != PORT_NUMBER || entry_size < sizeof(all) ||
+        !find_gid(context, index, &found))
         return EINVAL;
-    if (!find_gid(context, index, &found))
-        return ENODATA;
     fill_entry(&found, index, &all);
     memset(entry, 0, entry_size);
     memcpy(entry, &all, sizeof(all));

@@ -20,8 +20,6 @@ static enum ibv_event_type type_of(it_event_type_t number)
     switch ((int)number) {
     case IT_ASYNC_AFF_EP_RDMAW_ACCESS_VIOLATION:
     case IT_ASYNC_AFF_EP_RDMAR_ACCESS_VIOLATION:
-    case IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION:
-    case IT_ASYNC_AFF_EP_L_RECV_ACCESS_VIOLATION:
         return IBV_EVENT_QP_ACCESS_ERR;
     case IT_ASYNC_AFF_EP_BAD_TRANSPORT_OPCODE:
     case IT_ASYNC_AFF_EP_RDMAW_CORRUPT_DATA:
@@ -43,7 +41,7 @@ static void on_srq_limit(it_srq_handle_t handle)
     it_context_t object;
 
     if (it_get_consumer_context(handle, &object) == IT_SUCCESS)
-        ofa_event_raise_srq(object.ptr, IBV_EVENT_SRQ_LIMIT_REACHED);
+        ofa_srq_limit_reached(object.ptr);
 }
 
 static void on_cq_error(struct ofa_context *context, it_evd_handle_t handle)
@@ -66,13 +64,35 @@ static void fail(struct ofa_qp *qp)
     ofa_cq_look(qp->recv_cq);
 }
 
-static void on_ep_error(it_ep_handle_t handle, enum ibv_event_type type)
+/* Returns true for errors of this side that a completion tells: verbs has no event for them. */
+static bool is_completed(it_event_type_t number)
 {
+    return number == IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION ||
+           number == IT_ASYNC_AFF_EP_L_RECV_ACCESS_VIOLATION;
+}
+
+/*
+ * Returns true if a Send has waited too long for a receive. On InfiniBand only its sender fails;
+ * here the connection ends, too. With a foreign peer, no Send waits.
+ */
+static bool is_not_ready(it_ep_handle_t ep, it_event_type_t number)
+{
+    struct itx_mpa_info info = {.size = sizeof(info)};
+
+    return (number == IT_ASYNC_AFF_EP_L_TRANSPORT_ERROR || number == IT_ASYNC_AFF_EP_SRQ_ERROR) &&
+           itx_ep_query_mpa(ep, &info) == IT_SUCCESS && (info.own_peer & ITX_OWN_PEER_HOLD);
+}
+
+static void on_ep_error(it_ep_handle_t handle, it_event_type_t number)
+{
+    enum ibv_event_type type = type_of(number);
     it_context_t object;
 
-    if (type == IBV_EVENT_DEVICE_FATAL || it_get_consumer_context(handle, &object) != IT_SUCCESS)
+    if ((type == IBV_EVENT_DEVICE_FATAL && !is_completed(number)) || is_not_ready(handle, number) ||
+        it_get_consumer_context(handle, &object) != IT_SUCCESS)
         return;
-    ofa_event_raise_qp(object.ptr, type);
+    if (!is_completed(number))
+        ofa_event_raise_qp(object.ptr, type);
     if (type != IBV_EVENT_QP_LAST_WQE_REACHED)
         fail(object.ptr);
 }
@@ -92,7 +112,7 @@ static void on_affiliated(it_evd_handle_t evd, void *argument)
         else if (error->event_number == IT_ASYNC_AFF_SEVD_ENQUEUE_FAILURE)
             on_cq_error(context, error->cause.sevd);
         else
-            on_ep_error(error->cause.ep, type_of(error->event_number));
+            on_ep_error(error->cause.ep, error->event_number);
     }
     (void)pthread_mutex_unlock(&context->lock);
 }

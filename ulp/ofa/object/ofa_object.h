@@ -193,7 +193,9 @@ struct ofa_cq {
     uint32_t parked_room;
     uint32_t parked_count;
     uint32_t delivered; /* events returned by ibv_get_cq_event */
-    struct ibv_wc current;
+
+    struct ofa_spin poll_lock; /* of extended polling; taken before .lock */
+    struct ibv_wc current;     /* guarded by .poll_lock */
 
     struct ofa_timer look;    /* for parked completions */
     uint32_t async_delivered; /* guarded by ofa_context.lock */
@@ -326,6 +328,7 @@ struct ofa_qp {
     struct ofa_held *held_first;
     struct ofa_held *held_last;
     uint32_t held_count;
+    uint32_t held_due;          /* in SQD: of these, the ones posted before */
     enum ibv_wc_status refuses; /* status for requests instead of holding them; SUCCESS: hold */
     struct ofa_batch batch;
 
@@ -341,6 +344,7 @@ struct ofa_qp {
     struct ibv_qp_cap cap;
     uint32_t delivered_events; /* asynchronous ones; guarded by ofa_context.lock */
     bool by_cm;                /* rdma_cm connects it */
+    struct ofa_timer drained;  /* for the event that the send queue is drained */
 };
 
 static inline struct ofa_pd *ofa_pd_of(struct ibv_pd *pd)

@@ -124,32 +124,33 @@ void ofa_hold_claim(struct ofa_qp *qp)
 
 int ofa_hold_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr)
 {
+    int state = atomic_load_explicit(&qp->state, memory_order_relaxed);
     struct ofa_held *held;
-    size_t length;
+    int error;
 
-    if (atomic_load_explicit(&qp->state, memory_order_relaxed) < IBV_QPS_RTS)
+    if (state < IBV_QPS_RTS)
         return EINVAL;
-    if (qp->connected) {
+    if (qp->connected && state != IBV_QPS_SQD) {
         claim_locked(qp);
         qp->holding = false;
         return ofa_request_locked(qp, wr);
     }
     if (qp->datagrams)
         return ofa_datagram_send(qp, wr);
-    if (wr->num_sge < 0 || wr->num_sge > (int)qp->cap.max_send_sge)
-        return EINVAL;
-    length = inline_length(wr);
-    if (length > qp->cap.max_inline_data)
-        return EINVAL;
+    error = ofa_request_check(qp, wr);
+    if (error != 0)
+        return error;
     if (qp->refuses != IBV_WC_SUCCESS) {
         fail(qp, wr);
         return 0;
     }
     if (qp->held_count == qp->cap.max_send_wr)
         return ENOMEM;
-    held = copy_of(wr, length);
+    held = copy_of(wr, inline_length(wr));
     if (!held)
         return ENOMEM;
+    if (wr->opcode == IBV_WR_BIND_MW)
+        wr->bind_mw.mw->rkey = wr->bind_mw.rkey;
     if (qp->held_last)
         qp->held_last->next = held;
     else
@@ -172,18 +173,61 @@ static struct ofa_held *take_locked(struct ofa_qp *qp)
     return held;
 }
 
-void ofa_hold_release(struct ofa_qp *qp)
+/*
+ * Posts the first held requests. They were checked; one that fails nevertheless fails the others.
+ */
+static void post_held_locked(struct ofa_qp *qp, uint32_t count)
 {
-    struct ofa_held *held;
+    qp->held_due = 0;
+    for (; count > 0; count--) {
+        struct ofa_held *held = take_locked(qp);
 
-    ofa_spin_take(&qp->post_lock);
-    while ((held = take_locked(qp)) != NULL) {
-        if (ofa_request_locked(qp, &held->wr) != 0)
-            complete(qp, &held->wr, IBV_WC_GENERAL_ERR);
+        if (qp->refuses == IBV_WC_SUCCESS && ofa_request_locked(qp, &held->wr) != 0)
+            qp->refuses = IBV_WC_GENERAL_ERR;
+        if (qp->refuses != IBV_WC_SUCCESS)
+            fail(qp, &held->wr);
         free(held);
     }
+}
+
+void ofa_hold_release(struct ofa_qp *qp)
+{
+    int state = atomic_load_explicit(&qp->state, memory_order_relaxed);
+
+    ofa_spin_take(&qp->post_lock);
     qp->connected = true;
-    qp->holding = atomic_load_explicit(&qp->state, memory_order_relaxed) < IBV_QPS_RTS;
+    qp->holding = state < IBV_QPS_RTS || state == IBV_QPS_SQD;
+    post_held_locked(qp, state == IBV_QPS_SQD ? qp->held_due : qp->held_count);
+    ofa_spin_drop(&qp->post_lock);
+}
+
+void ofa_hold_pause(struct ofa_qp *qp)
+{
+    ofa_spin_take(&qp->post_lock);
+    if (!qp->holding || !qp->connected)
+        qp->held_due = qp->held_count;
+    qp->holding = true;
+    ofa_spin_drop(&qp->post_lock);
+}
+
+bool ofa_hold_is_due(struct ofa_qp *qp)
+{
+    bool due;
+
+    ofa_spin_take(&qp->post_lock);
+    due = qp->held_due > 0;
+    ofa_spin_drop(&qp->post_lock);
+    return due;
+}
+
+void ofa_hold_resume(struct ofa_qp *qp)
+{
+    ofa_spin_take(&qp->post_lock);
+    if (qp->connected) {
+        claim_locked(qp);
+        post_held_locked(qp, qp->held_count);
+        qp->holding = false;
+    }
     ofa_spin_drop(&qp->post_lock);
 }
 
@@ -193,6 +237,7 @@ void ofa_hold_flush(struct ofa_qp *qp, enum ibv_wc_status status)
 
     ofa_spin_take(&qp->post_lock);
     qp->refuses = status;
+    qp->held_due = 0;
     while ((held = take_locked(qp)) != NULL) {
         fail(qp, &held->wr);
         free(held);
@@ -208,6 +253,7 @@ void ofa_hold_drop(struct ofa_qp *qp)
     while ((held = take_locked(qp)) != NULL)
         free(held);
     qp->holding = true;
+    qp->held_due = 0;
     qp->connected = qp->suspended = false;
     qp->refuses = IBV_WC_SUCCESS;
     ofa_spin_drop(&qp->post_lock);

@@ -17,6 +17,10 @@ int ofa_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_re
 /* Posts a request, or holds it without a connection. With ofa_qp.post_lock. Returns 0 or errno. */
 int ofa_post_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr);
 
+/* Returns the errno with which a request is refused whatever its keys and addresses are, or 0. */
+int ofa_request_check(const struct ofa_qp *qp, const struct ibv_send_wr *wr);
+/* Returns how many requests the send queue has room for. With ofa_qp.post_lock. */
+uint32_t ofa_room_locked(struct ofa_qp *qp);
 /* Posts a request to the EP. With ofa_qp.post_lock. Returns 0 or errno. */
 int ofa_request_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr);
 
@@ -80,8 +84,14 @@ static inline it_dto_flags_t ofa_dto_flags(uint32_t flags)
 /* Holds a request. With ofa_qp.post_lock. Returns 0 or errno. */
 int ofa_hold_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr);
 
-/* Called when there is a connection. Posts the held requests and holds no more. */
+/* Called when there is a connection. Posts the held requests and holds no more, except in SQD. */
 void ofa_hold_release(struct ofa_qp *qp);
+/* Called in SQD: holds requests from now on. Those held before are still due. */
+void ofa_hold_pause(struct ofa_qp *qp);
+/* Returns true if requests that were posted before SQD are held. */
+bool ofa_hold_is_due(struct ofa_qp *qp);
+/* Called when the queue pair has left SQD. Posts the held requests, if there is a connection. */
+void ofa_hold_resume(struct ofa_qp *qp);
 
 /*
  * Called when there will be none. Completes the first held request with `status`, flushes others.

@@ -7,6 +7,7 @@
 #include "link/ofa_number.h"
 #include "memory/ofa_adapter.h"
 #include "post/ofa_post.h"
+#include "qp/ofa_drain.h"
 #include "qp/ofa_qp.h"
 #include "queue/ofa_queue.h"
 #include "support/ofa_log.h"
@@ -31,6 +32,8 @@ static int check_type(const struct ibv_context *context, enum ibv_qp_type type)
     if (type == IBV_QPT_RC || type == IBV_QPT_UC ||
         (type == IBV_QPT_UD && context->device->transport_type != IBV_TRANSPORT_IWARP))
         return 0;
+    if (type < IBV_QPT_RC || (type > IBV_QPT_XRC_RECV && type != IBV_QPT_DRIVER))
+        return EINVAL;
     ofa_log("queue pairs of the type %d are not there", (int)type);
     return EOPNOTSUPP;
 }
@@ -110,6 +113,7 @@ static void fill(struct ofa_qp *qp, const struct ibv_qp_init_attr_ex *attr)
     qp->every_flags = OFA_EACH_REQUEST | (attr->sq_sig_all ? (uint32_t)IBV_SEND_SIGNALED : 0) |
                       (attr->qp_type == IBV_QPT_UC ? OFA_UNRELIABLE : 0);
     qp->holding = true;
+    ofa_drain_init(qp);
     qp->parks = qp->context->device->base.transport_type != IBV_TRANSPORT_IWARP;
 }
 
@@ -207,6 +211,7 @@ int ibv_destroy_qp(struct ibv_qp *base)
 
     ofa_number_remove(qp->context, qp);
     ofa_hand_forget(qp);
+    ofa_drain_close(qp);
     error = qp->datagrams ? ofa_datagram_close(qp) : ofa_ep_close(qp);
     if (error != 0)
         return error;

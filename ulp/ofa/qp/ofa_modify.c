@@ -5,6 +5,7 @@
 #include "link/ofa_link.h"
 #include "link/ofa_number.h"
 #include "post/ofa_post.h"
+#include "qp/ofa_drain.h"
 #include "qp/ofa_qp.h"
 
 #include <errno.h>
@@ -130,8 +131,11 @@ static int connect_by_hand(struct ofa_qp *qp)
     return ofa_hand_step(qp);
 }
 
-static int enter(struct ofa_qp *qp, enum ibv_qp_state next, int mask)
+/* SQD: notify tells whether the program wants an event when the send queue is drained. */
+static int enter(struct ofa_qp *qp, enum ibv_qp_state next, int mask, bool notify)
 {
+    if (next == IBV_QPS_SQD)
+        ofa_drain_begin(qp, notify);
     if (qp->datagrams) {
         ofa_datagram_enter(qp, next);
         return 0;
@@ -176,7 +180,10 @@ static int modify(struct ofa_qp *qp, const struct ibv_qp_attr *attr, int mask)
     if (error != 0)
         return error;
     store(qp, attr, mask, next);
-    return enter(qp, next, mask);
+    error = enter(qp, next, mask, (mask & IBV_QP_EN_SQD_ASYNC_NOTIFY) && attr->en_sqd_async_notify);
+    if (now == IBV_QPS_SQD && next == IBV_QPS_RTS)
+        ofa_drain_end(qp);
+    return error;
 }
 
 int ibv_modify_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int mask)

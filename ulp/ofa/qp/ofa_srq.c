@@ -123,18 +123,22 @@ int ibv_modify_srq(struct ibv_srq *base, struct ibv_srq_attr *attr, int mask)
 {
     struct ofa_srq *srq = ofa_srq_of(base);
     uint32_t max_wr = mask & IBV_SRQ_MAX_WR ? attr->max_wr : srq->max_wr;
+    uint32_t limit;
     int error;
 
     if (mask & ~(IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT) || max_wr == 0 || max_wr > OFA_MAX_SRQ_WR ||
         ((mask & IBV_SRQ_LIMIT) && attr->srq_limit > max_wr))
         return EINVAL;
-    error = modify_both(srq, attr, mask);
-    if (error != 0)
-        return error;
-    srq->max_wr = max_wr;
+    limit = atomic_load_explicit(&srq->limit, memory_order_relaxed);
+    /* Before the adapter can tell that it is reached. */
     if (mask & IBV_SRQ_LIMIT)
         atomic_store_explicit(&srq->limit, attr->srq_limit, memory_order_relaxed);
-    return 0;
+    error = modify_both(srq, attr, mask);
+    if (error != 0)
+        atomic_store_explicit(&srq->limit, limit, memory_order_relaxed);
+    else
+        srq->max_wr = max_wr;
+    return error;
 }
 
 int ibv_query_srq(struct ibv_srq *base, struct ibv_srq_attr *attr)

@@ -78,9 +78,9 @@ int ofa_transition_check(enum ibv_qp_type type, enum ibv_qp_state from, enum ibv
     const int always = IBV_QP_STATE;
     int index = type_index(type);
 
-    /* Allowed from any state, without other attributes. */
+    /* Allowed without other attributes, but Linux lets no queue pair go from RESET to ERR. */
     if (to == IBV_QPS_RESET || to == IBV_QPS_ERR)
-        return mask & ~(always | IBV_QP_CUR_STATE) ? EINVAL : 0;
+        return (mask & ~always) || (from == IBV_QPS_RESET && to == IBV_QPS_ERR) ? EINVAL : 0;
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
         const struct step *step = &steps[i];
 

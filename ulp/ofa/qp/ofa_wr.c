@@ -426,6 +426,35 @@ static __attribute__((noinline)) int fail_locked(struct ofa_qp *qp, const struct
     return slot == qp->batch.start->after ? undo_locked(qp, error) : end_locked(qp, error);
 }
 
+/* Returns true if the send queue has room for the whole batch. */
+static bool has_room_locked(struct ofa_qp *qp)
+{
+    const struct ofa_slot *slot = qp->batch.start;
+    uint32_t count = 0;
+
+    for (; slot != qp->batch.last; slot = slot->after)
+        count++;
+    return count <= ofa_room_locked(qp);
+}
+
+/* Posts all requests, or none if there is no room for all. */
+static __attribute__((noinline)) int complete_many_locked(struct ofa_qp *qp)
+{
+    const struct ofa_slot *slot = qp->batch.start;
+
+    if (!has_room_locked(qp))
+        return undo_locked(qp, ENOMEM);
+    while (slot != qp->batch.last) {
+        int result;
+
+        slot = slot->after;
+        result = slot->post(qp, slot);
+        if (result != 0)
+            return fail_locked(qp, slot, result);
+    }
+    return end_locked(qp, 0);
+}
+
 /*
  * Posts all requests, or none if an error is known before. Returns the first error of posting, too:
  * the requests before it were posted.
@@ -433,19 +462,15 @@ static __attribute__((noinline)) int fail_locked(struct ofa_qp *qp, const struct
 static int wr_complete(struct ibv_qp_ex *ex)
 {
     struct ofa_qp *qp = qp_of(ex);
-    const struct ofa_slot *slot = qp->batch.start;
+    const struct ofa_slot *slot = qp->batch.start->after;
+    int result;
 
     if (__builtin_expect(qp->batch.error != 0, 0))
         return undo_locked(qp, qp->batch.error);
-    while (slot != qp->batch.last) {
-        int result;
-
-        slot = slot->after;
-        result = slot->post(qp, slot);
-        if (__builtin_expect(result != 0, 0))
-            return fail_locked(qp, slot, result);
-    }
-    return end_locked(qp, 0);
+    if (__builtin_expect(slot != qp->batch.last, 0))
+        return complete_many_locked(qp);
+    result = slot->post(qp, slot);
+    return __builtin_expect(result == 0, 1) ? end_locked(qp, 0) : fail_locked(qp, slot, result);
 }
 
 static void wr_abort(struct ibv_qp_ex *ex)

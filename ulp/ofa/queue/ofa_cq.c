@@ -16,6 +16,7 @@ static struct ofa_cq *create(struct ibv_context *base, uint32_t cqe, void *cq_co
                              struct ibv_comp_channel *channel, uint32_t vector)
 {
     struct ofa_context *context = ofa_context_of(base);
+    it_context_t self;
     struct ofa_cq *cq;
     int error;
 
@@ -35,6 +36,8 @@ static struct ofa_cq *create(struct ibv_context *base, uint32_t cqe, void *cq_co
         errno = error;
         return NULL;
     }
+    self.ptr = cq;
+    (void)it_set_consumer_context(cq->evd, self); /* for the event of an overrun */
     if (channel)
         (void)itx_evd_arm(cq->evd, ITX_EVD_ARM_NONE); /* until its program asks for an event */
     cq->look.callback = look;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Extended polling: one completion at a time, with functions that return its members. */
+/*
+ * Extended polling: one completion at a time, with functions that return its members. A thread that
+ * has started a poll has the CQ to itself until it ends the poll.
+ */
 #include "queue/ofa_queue.h"
 
 #include <errno.h>
@@ -22,12 +25,21 @@ static int next_poll(struct ibv_cq_ex *base)
 
 static int start_poll(struct ibv_cq_ex *base, struct ibv_poll_cq_attr *attr)
 {
-    return attr->comp_mask != 0 ? EINVAL : next_poll(base);
+    struct ofa_cq *cq = (struct ofa_cq *)(void *)base;
+    int error;
+
+    if (attr->comp_mask != 0)
+        return EINVAL;
+    ofa_spin_take(&cq->poll_lock);
+    error = next_poll(base);
+    if (error != 0)
+        ofa_spin_drop(&cq->poll_lock);
+    return error;
 }
 
 static void end_poll(struct ibv_cq_ex *base)
 {
-    (void)base;
+    ofa_spin_drop(&((struct ofa_cq *)(void *)base)->poll_lock);
 }
 
 static enum ibv_wc_opcode read_opcode(struct ibv_cq_ex *cq)

@@ -19,4 +19,11 @@ static inline void ofa_event_raise_srq(struct ofa_srq *srq, enum ibv_event_type 
                     (struct ibv_async_event){.element.srq = &srq->base, .event_type = type});
 }
 
+/* The limit has caused its event, so that the S-RQ has none any more. */
+static inline void ofa_srq_limit_reached(struct ofa_srq *srq)
+{
+    atomic_store_explicit(&srq->limit, 0, memory_order_relaxed);
+    ofa_event_raise_srq(srq, IBV_EVENT_SRQ_LIMIT_REACHED);
+}
+
 #endif /* ITAPI_ULP_OFA_QUEUE_OFA_EVENT_H */
