@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Logins with one initiator port (name and ISID) at a target that asks for CHAP. A login ends the
- * session that is there when it is complete, and not earlier. Of several the last one stays.
+ * session that is there when it is complete, and not earlier. Of several the last one stays. A crowd
+ * without the secret does not displace a login that has proved it; new rules end logins.
  */
 #include "iser_wire_kit.h"
 
@@ -14,6 +15,8 @@
 #define CHALLENGE 64u
 #define FAILED    0x0201u /* authentication failure */
 #define ROUNDS    5u
+
+#define HALF_LOGINS 12u
 
 static struct wire_bed bed;
 static struct wire_pdu pdu;
@@ -216,6 +219,75 @@ static void at_once(enum wire_way way, enum wire_way other)
         wire_free(&logins[i].wire);
 }
 
+/* A login between proof and end stays beside more connections than the target keeps. */
+static void spared(enum wire_way way)
+{
+    static struct login proven, other;
+    struct raw_peer crowd[2 * HALF_LOGINS];
+
+    begin(&other, way);
+    begin(&proven, way);
+    CHECK_EQ(0, prove(&proven, &proven));
+    for (unsigned i = 0; i < 2 * HALF_LOGINS; i++)
+        raw_connect(&crowd[i], bed.port);
+    CHECK(!wire_receive(&other.wire, &pdu));
+    finish(&proven);
+    CHECK(is_alive(&proven));
+    for (unsigned i = 0; i < 2 * HALF_LOGINS; i++)
+        raw_close(&crowd[i]);
+    wire_logout(&proven.wire);
+    wire_free(&other.wire);
+}
+
+/* If all of them have proved the secret, the oldest one makes room. */
+static void not_all_spared(void)
+{
+    static struct login logins[HALF_LOGINS + 1];
+
+    for (unsigned i = 0; i < HALF_LOGINS + 1; i++) {
+        begin(&logins[i], WIRE_PLAIN);
+        CHECK_EQ(0, prove(&logins[i], &logins[i]));
+    }
+    CHECK(!wire_receive(&logins[0].wire, &pdu));
+    finish(&logins[HALF_LOGINS]);
+    wire_logout(&logins[HALF_LOGINS].wire);
+    for (unsigned i = 0; i < HALF_LOGINS; i++)
+        wire_free(&logins[i].wire);
+}
+
+static void renew_rules(struct wire_bed *of)
+{
+    char error[256] = "";
+
+    if (!itiser_reconfigure(of->target, &of->config, error))
+        CHECK_FAIL("no new rules: %s", error);
+}
+
+/* A login that began without CHAP does not end without it. */
+static void new_rules(enum wire_way way)
+{
+    static const char names[] = "InitiatorName=iqn.2026-11.example:initiator\0"
+                                "TargetName=" WIRE_TARGET "\0SessionType=Normal";
+    static struct login early, late;
+    struct itiser_secret secret = bed.target_config.incoming;
+
+    bed.target_config.incoming.length = 0;
+    wire_run(&bed, renew_rules);
+    wire_connect(&early.wire, &bed, way);
+    if (way == WIRE_RDMA)
+        wire_mpa(&early.wire);
+    CHECK_EQ(0, step(&early, 0x81, names, sizeof(names)));
+    bed.target_config.incoming = secret;
+    wire_run(&bed, renew_rules);
+    ask_for_the_end(&early);
+    CHECK(!wire_receive(&early.wire, &pdu));
+    begin(&late, way);
+    CHECK_EQ(0, prove(&late, &late));
+    finish(&late);
+    wire_logout(&late.wire);
+    wire_free(&early.wire);
+}
+
 int main(void)
 {
     static const enum wire_way ways[] = {WIRE_PLAIN, WIRE_RDMA, WIRE_CONVERT};
@@ -223,9 +295,15 @@ int main(void)
     wire_prepare(&bed);
     bed.target_config.incoming = (struct itiser_secret){
         .name = "someone", .secret = (const uint8_t *)SECRET, .length = sizeof(SECRET) - 1};
+    bed.config.half_logins = bed.config.half_logins_share = HALF_LOGINS;
     wire_open(&bed);
     for (size_t i = 0; i < 3; i++)
         in_turn(ways[i]);
+    for (size_t i = 0; i < 3; i++) {
+        spared(ways[i]);
+        new_rules(ways[i]);
+    }
+    not_all_spared();
     for (size_t i = 0; i < 9 * ROUNDS; i++)
         at_once(ways[i % 3], ways[i / 3 % 3]);
     wire_close(&bed);

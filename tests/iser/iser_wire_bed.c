@@ -25,6 +25,11 @@ static void bed_woken(evutil_socket_t fd, short what, void *argument)
 
     (void)what;
     CHECK(read(fd, &order, 1) == 1);
+    if (order == 'r') {
+        bed->run(bed);
+        CHECK(sem_post(&started) == 0);
+        return;
+    }
     if (bed->before_stop)
         bed->before_stop();
     itiser_stop(bed->target, stop_ms, bed_stopped, bed);
@@ -77,7 +82,7 @@ void wire_open(struct wire_bed *bed)
     CHECK(pipe(doorbell) == 0 && sem_init(&started, 0, 0) == 0);
     bed->base = event_base_new();
     CHECK(bed->base);
-    bed->wake = event_new(bed->base, doorbell[0], EV_READ, bed_woken, bed);
+    bed->wake = event_new(bed->base, doorbell[0], EV_READ | EV_PERSIST, bed_woken, bed);
     CHECK(bed->wake && event_add(bed->wake, NULL) == 0);
     CHECK(pthread_create(&bed->thread, NULL, bed_run, bed) == 0);
     CHECK(sem_wait(&started) == 0);
@@ -85,9 +90,16 @@ void wire_open(struct wire_bed *bed)
     bed->port = ((const struct sockaddr_in *)(const void *)&address)->sin_port;
 }
 
+void wire_run(struct wire_bed *bed, void (*run)(struct wire_bed *bed))
+{
+    bed->run = run;
+    CHECK(write(doorbell[1], "r", 1) == 1);
+    CHECK(sem_wait(&started) == 0);
+}
+
 void wire_stop(struct wire_bed *bed, unsigned timeout_ms)
 {
-    (void)bed;
+    bed->stopping = true;
     stop_ms = timeout_ms;
     CHECK(write(doorbell[1], "x", 1) == 1);
 }
@@ -95,7 +107,7 @@ void wire_stop(struct wire_bed *bed, unsigned timeout_ms)
 void wire_close(struct wire_bed *bed)
 {
     if (bed->thread) {
-        if (event_pending(bed->wake, EV_READ, NULL))
+        if (!bed->stopping)
             wire_stop(bed, 0);
         CHECK(pthread_join(bed->thread, NULL) == 0);
     }

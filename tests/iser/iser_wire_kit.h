@@ -36,12 +36,16 @@ struct wire_bed {
      * earlier.
      */
     void (*before_stop)(void);
+    void (*run)(struct wire_bed *bed); /* of wire_run */
+    bool stopping;
 };
 
 /* Prepares a target on 127.0.0.1 with all ways in. LUN 0: 64 MiB of memory; LUN 1: null. */
 void wire_prepare(struct wire_bed *bed);
 void wire_open(struct wire_bed *bed);
 void wire_close(struct wire_bed *bed);
+/* Runs a function in the target's thread. */
+void wire_run(struct wire_bed *bed, void (*run)(struct wire_bed *bed));
 /* Stops the target's thread, as SIGTERM does: sessions are asked to log out. */
 void wire_stop(struct wire_bed *bed, unsigned timeout_ms);
 

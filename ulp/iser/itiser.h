@@ -187,8 +187,8 @@ struct itiser *itiser_start(struct event_base *base, const struct itiser_config 
 
 /**
  * Replaces the access rules: initiators, networks, incoming and outgoing of each target, and the
- * secrets of discovery. Sessions
- * go on; pending logins have to meet the new rules. The rest of config is as it was at the start.
+ * secrets of discovery. Sessions go on; logins that have begun end, since initiators log in anew
+ * under the new rules. The rest of config is as it was at the start.
  *
  * @param config  has the targets of itiser_start, by name and no others
  * @param error   out: one line for people when it fails; may be NULL

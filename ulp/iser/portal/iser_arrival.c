@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Connections that have not logged in. Their time, their number and their number per address are
- * limited. The oldest makes room, so a new one is never refused.
+ * limited. The oldest makes room, so a new one is never refused. Those whose initiators have proved
+ * a secret are dropped last: whoever has none cannot displace them.
  */
 #include "portal/iser_portal.h"
 
@@ -101,31 +102,57 @@ static bool arrival_is_from(const struct iser_arrival *arrival, const struct soc
                   ARRIVAL_PREFIX_6) == 0;
 }
 
+/* Returns the one that makes room; peer: among those from this address; NULL: among all. */
+static struct iser_arrival *arrival_choose(const struct itiser *target,
+                                           const struct sockaddr_storage *peer)
+{
+    struct iser_arrival *proven = NULL;
+
+    for (struct iser_arrival *at = target->oldest; at != target->youngest; at = at->younger) {
+        if (peer && !arrival_is_from(at, peer))
+            continue;
+        if (!at->session || !iser_login_is_proven(at->session))
+            return at;
+        if (!proven)
+            proven = at;
+    }
+    return proven ? proven : target->youngest;
+}
+
 bool iser_arrival_drop_oldest(struct itiser *target)
 {
     if (!target->oldest)
         return false;
     target->half_refused++;
-    arrival_drop(target->oldest);
+    arrival_drop(arrival_choose(target, NULL));
     return true;
 }
 
 static void arrival_make_room(struct itiser *target, const struct sockaddr_storage *peer)
 {
-    struct iser_arrival *oldest = NULL;
     unsigned count = 0;
 
     for (struct iser_arrival *at = target->youngest; at; at = at->older)
-        if (arrival_is_from(at, peer)) {
-            oldest = at;
-            count++;
-        }
+        count += arrival_is_from(at, peer);
     if (count > target->half_share) {
         target->half_refused++;
-        arrival_drop(oldest);
+        arrival_drop(arrival_choose(target, peer));
     }
     if (target->half_logins > target->half_max)
         (void)iser_arrival_drop_oldest(target);
+}
+
+void iser_arrivals_begin_anew(struct itiser *target)
+{
+    struct iser_arrival *at = target->oldest;
+
+    while (at) {
+        struct iser_arrival *next = at->younger;
+
+        if (at->session && at->session->login)
+            arrival_drop(at);
+        at = next;
+    }
 }
 
 void iser_arrivals_expire(struct itiser *target)

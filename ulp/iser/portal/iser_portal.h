@@ -79,6 +79,8 @@ void iser_arrival_settled(struct iser_session *session);
 /* Returns false if there is none. */
 bool iser_arrival_drop_oldest(struct itiser *target);
 void iser_arrivals_expire(struct itiser *target);
+/* Drops logins that have begun: what they were allowed by other rules does not count any more. */
+void iser_arrivals_begin_anew(struct itiser *target);
 
 /* ---- iser_fabric.c ---- */
 

@@ -62,6 +62,8 @@ bool itiser_reconfigure(struct itiser *target, const struct itiser_config *confi
         iser_config_swap_access(&find_target(target, config->targets[i].name)->config, &fresh[i]);
     if (good)
         iser_config_swap_access(&target->service.discovery, &fresh[config->target_count]);
+    if (good)
+        iser_arrivals_begin_anew(target);
     for (size_t i = 0; fresh && i <= config->target_count; i++)
         iser_config_free(&fresh[i]);
     free(fresh);

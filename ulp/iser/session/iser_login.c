@@ -122,6 +122,12 @@ static const struct itiser_target_config *login_secrets(const struct iser_sessio
     return session->target ? &session->target->config : &session->service->discovery;
 }
 
+bool iser_login_is_proven(const struct iser_session *session)
+{
+    return session->login && session->login->authenticated &&
+           login_secrets(session)->incoming.length > 0;
+}
+
 static uint16_t login_security(struct iser_session *session, struct login_flags *flags,
                                struct iser_text *out)
 {

@@ -189,6 +189,8 @@ extern const struct iser_link_user iser_session_link_user;
 /* ---- iser_login.c ---- */
 
 void iser_login_request(struct iser_session *session, const struct iser_pdu *pdu);
+/* Returns true during a login whose initiator has proved its secret. */
+bool iser_login_is_proven(const struct iser_session *session);
 
 /* ---- iser_login_done.c ---- */
 
