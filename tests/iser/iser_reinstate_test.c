@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Logins with one initiator port (name and ISID) at a target that asks for CHAP. A login ends the
- * session that is there when it is complete, and not earlier. Of several the last one stays. A crowd
- * without the secret does not displace a login that has proved it; new rules end logins.
+ * session that is there when it is complete, and not earlier. Of several the last one stays. A
+ * crowd without the secret does not displace a login that has proved it; new rules end logins.
  */
 #include "iser_wire_kit.h"
 

@@ -105,6 +105,16 @@ static void put_digest(unsigned char *at, uint32_t crc)
         at[i] = (unsigned char)(crc >> 8 * i);
 }
 
+/* Ends the test unless the PDU is rejected for its data digest, and then the session ends. */
+static void expect_damage(struct wire *wire, const unsigned char bhs[48])
+{
+    wire_expect(wire, &pdu, REJECT);
+    CHECK_EQ(2, pdu.bhs[2]);
+    CHECK_EQ(48, pdu.length);
+    CHECK(memcmp(pdu.data, bhs, 48) == 0);
+    await_end(wire, 0);
+}
+
 /* Pings: both digests are right, the header's is wrong, the data's is wrong. */
 static void wrong_digests(void)
 {
@@ -119,10 +129,36 @@ static void wrong_digests(void)
         put_digest(rest, raw_crc32c(0, bhs, 48) ^ (wrong == 1));
         put_digest(rest + 8, raw_crc32c(0, rest + 4, 4) ^ (wrong == 2));
         wire_send_as_is(&wire, bhs, rest, sizeof(rest));
-        await_end(&wire, wrong == 0 ? 0x20 : 0);
+        if (wrong == 2)
+            expect_damage(&wire, bhs);
+        else
+            await_end(&wire, wrong == 0 ? 0x20 : 0);
         wire_free(&wire);
         check_alive();
     }
+}
+
+/* Data of a command, which is read straight to its place, with a wrong digest. */
+static void wrong_data_digest(void)
+{
+    static const unsigned char test_unit_ready[16];
+    unsigned char command[48], bhs[48] = {0x05, 0x80}, rest[520] = {0};
+    struct wire wire;
+
+    WIRE_LOGIN(&wire, &bed, WIRE_DIGESTS, "InitialR2T=Yes\0ImmediateData=No");
+    while (wire_command(&wire, test_unit_ready, &pdu) != 0)
+        CHECK_EQ(2, pdu.bhs[3]);
+    wire_begin_write(&wire, command, 0, 512, 0, 0);
+    wire_expect(&wire, &pdu, 0x31);
+    wire_put(bhs + 5, 512, 3);
+    memcpy(bhs + 16, command + 16, 4);
+    memcpy(bhs + 20, pdu.bhs + 20, 4);
+    put_digest(rest, raw_crc32c(0, bhs, 48));
+    put_digest(rest + 516, raw_crc32c(0, rest + 4, 512) ^ 1);
+    wire_send_as_is(&wire, bhs, rest, sizeof(rest));
+    expect_damage(&wire, bhs);
+    wire_free(&wire);
+    check_alive();
 }
 
 /* ---- Data-Out that is not what was asked for ------------------------------------------------- */
@@ -454,8 +490,8 @@ static void gone_at_the_stop(void)
 int main(void)
 {
     static void (*const tests[])(void) = {
-        lying,     wrong_data,   wrong_unasked_data, wrong_digests, not_allowed, no_tags,
-        wrong_tag, after_logout, bad_logins,         half_logins,   slow_logins};
+        lying,   wrong_data, wrong_unasked_data, wrong_digests, wrong_data_digest, not_allowed,
+        no_tags, wrong_tag,  after_logout,       bad_logins,    half_logins,       slow_logins};
 
     for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
         wire_prepare(&bed);

@@ -3,6 +3,7 @@
 #include "session/iser_session.h"
 
 enum reject_reason {
+    REJECT_DATA_DIGEST = 2,
     REJECT_PROTOCOL = 4,
     REJECT_UNSUPPORTED = 5,
     REJECT_INVALID = 9
@@ -84,6 +85,19 @@ static void session_pdu(void *user, const struct iser_pdu *pdu)
     iser_session_leave(session);
 }
 
+/* In error recovery level 0 the session ends, after the Reject that RFC 7143 7.8 demands. */
+static void session_damaged(void *user, const struct iser_pdu *pdu)
+{
+    struct iser_session *session = user;
+
+    iser_session_enter(session);
+    if (session->phase == ISER_FULL_FEATURE) {
+        iser_session_reject(session, pdu, REJECT_DATA_DIGEST);
+        iser_session_leave_in_order(session);
+    }
+    iser_session_leave(session);
+}
+
 static uint8_t *session_place(void *user, const uint8_t *bhs, uint32_t length)
 {
     struct iser_session *session = user;
@@ -126,6 +140,7 @@ static void session_lost(void *user, const char *why)
 const struct iser_link_user iser_session_link_user = {
     .place = session_place,
     .pdu = session_pdu,
+    .damaged = session_damaged,
     .solicited = session_solicited,
     .responded = session_responded,
     .drained = session_drained,

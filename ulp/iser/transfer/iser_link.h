@@ -78,6 +78,8 @@ struct iser_link_user {
      */
     uint8_t *(*place)(void *user, const uint8_t *bhs, uint32_t length);
     void (*pdu)(void *user, const struct iser_pdu *pdu);
+    /* Plain: the header is good, but its data segment's digest is wrong. */
+    void (*damaged)(void *user, const struct iser_pdu *pdu);
     /* All data requested by solicit has arrived. */
     void (*solicited)(void *user, struct iser_transfer *transfer);
     /* Data and response have been sent: the buffer belongs to the session again. */

@@ -135,7 +135,7 @@ static bool plain_take_data(struct plain *plain)
     }
     plain->has_header = false;
     if (!plain_data_is_good(plain, pdu.data, tail)) {
-        iser_link_lost(&plain->link, "a data digest is wrong");
+        plain->link.user_ops->damaged(plain->link.user, &pdu);
         return false;
     }
     plain->link.user_ops->pdu(plain->link.user, &pdu);
