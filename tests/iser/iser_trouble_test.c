@@ -303,6 +303,21 @@ static void wrong_tag(void)
     check_alive();
 }
 
+/* The initiator announces a Hello, and sends another message first. */
+static void no_hello(void)
+{
+    unsigned char bhs[48];
+    struct wire wire;
+
+    WIRE_LOGIN(&wire, &bed, WIRE_CONVERT, "iSERHelloRequired=Yes");
+    wire_begin(&wire, bhs, 0x40, 0x80);
+    wire_put(bhs + 20, 0xffffffff, 4);
+    wire_send(&wire, bhs, NULL, 0);
+    await_end(&wire, 0);
+    wire_free(&wire);
+    check_alive();
+}
+
 /* The target does not answer PDUs after a logout. */
 static void after_logout(void)
 {
@@ -490,8 +505,9 @@ static void gone_at_the_stop(void)
 int main(void)
 {
     static void (*const tests[])(void) = {
-        lying,   wrong_data, wrong_unasked_data, wrong_digests, wrong_data_digest, not_allowed,
-        no_tags, wrong_tag,  after_logout,       bad_logins,    half_logins,       slow_logins};
+        lying,       wrong_data,  wrong_unasked_data, wrong_digests, wrong_data_digest,
+        not_allowed, no_tags,     wrong_tag,          no_hello,      after_logout,
+        bad_logins,  half_logins, slow_logins};
 
     for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
         wire_prepare(&bed);

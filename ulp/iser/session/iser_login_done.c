@@ -248,6 +248,7 @@ static void login_set_limits(struct iser_session *session)
         limits->window = (ISER_LINK_RECEIVES - LOGIN_RECEIVES_SPARE) / each;
     limits->receives = limits->window * each + LOGIN_RECEIVES_SPARE;
     limits->write_base_solicited = login_base_is_solicited(session);
+    limits->hello = params->hello != 0;
 }
 
 static void login_complete(struct iser_session *session, uint8_t *bhs, const struct iser_text *text)

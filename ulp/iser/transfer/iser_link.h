@@ -33,6 +33,7 @@ struct iser_limits {
     uint32_t max_burst;
     uint32_t window;           /* commands that may be open */
     uint32_t receives;         /* RDMA: PDUs that the peer may have outstanding */
+    bool hello;                /* RDMA: the first message has to be a Hello */
     bool write_base_solicited; /* RDMA: Write Base Offset refers to the first solicited octet */
 };
 

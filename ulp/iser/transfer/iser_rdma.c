@@ -21,17 +21,25 @@ static void rdma_control(struct rdma *rdma, const uint8_t *octets, size_t length
     rdma->link.user_ops->pdu(rdma->link.user, &pdu);
 }
 
+static void rdma_hello(struct rdma *rdma)
+{
+    rdma->awaits_hello = false;
+    rdma_answer_hello(rdma, &rdma->link.header);
+}
+
 static void rdma_message(struct rdma *rdma, const uint8_t *octets, size_t length)
 {
     rdma->link.octets_in += length;
     if (!iser_header_decode(octets, length, &rdma->link.header))
         iser_link_lost(&rdma->link, "a message is none of iSER");
-    else if (rdma->link.header.kind == ISER_CONTROL)
-        rdma_control(rdma, octets, length);
     else if (rdma->link.header.kind == ISER_HELLO)
-        rdma_answer_hello(rdma, &rdma->link.header);
-    else
+        rdma_hello(rdma);
+    else if (rdma->link.header.kind == ISER_HELLO_REPLY)
         iser_link_lost(&rdma->link, "a HelloReply of an initiator");
+    else if (rdma->awaits_hello)
+        iser_link_lost(&rdma->link, "a message before the Hello");
+    else
+        rdma_control(rdma, octets, length);
 }
 
 static void rdma_received(struct rdma *rdma, struct rdma_slot *slot, size_t length)

@@ -81,6 +81,7 @@ struct rdma {
     bool has_last;
     struct rdma_request last; /* the last request; earlier ones are posted, and wait for this one */
     bool remote_invalidation;
+    bool awaits_hello;
     bool disconnecting;
     struct event reap;
     struct rdma *next;

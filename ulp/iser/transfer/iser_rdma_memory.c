@@ -50,6 +50,7 @@ static void region_free(struct rdma_region *region)
 /* Called before the last Login Response is sent, since the initiator may send at once after it. */
 bool rdma_full_feature(struct iser_link *link)
 {
+    rdma_of(link)->awaits_hello = link->limits.hello;
     return rdma_region_make(rdma_of(link), &rdma_of(link)->full, link->limits.receives,
                             2 * link->limits.window + RDMA_SENDS_SPARE);
 }
