@@ -1662,7 +1662,8 @@ it_status_t it_evd_modify(it_evd_handle_t evd_handle, it_evd_param_mask_t mask,
  * @retval IT_SUCCESS                done
  * @retval IT_ERR_INVALID_EVD        evd_handle does not name an EVD
  * @retval IT_ERR_FAULT              event is NULL
- * @retval IT_ERR_INVALID_EVD_STATE  an SEVD that belongs to an AEVD: wait on the AEVD
+ * @retval IT_ERR_INVALID_EVD_STATE  an SEVD that belongs to an AEVD: wait on the AEVD; or
+ *                                   itx_evd_set_waitable forbids it
  * @retval IT_ERR_CALLBACK_EXISTS    a callback handles the events of this EVD
  * @retval IT_ERR_WAITER_LIMIT       as many threads as possible are waiting here already
  * @retval IT_ERR_TIMEOUT_EXPIRED    nothing happened in time; with timeout 0, nothing has
@@ -2121,8 +2122,9 @@ it_status_t it_ep_connect(it_ep_handle_t ep_handle, const it_path_t *path,
 /**
  * Accepts a connection. On the passive side it binds the request named by cn_est_id to an endpoint
  * and answers the peer; on the active side of a three-way connect it confirms the accept that has
- * arrived. If the call succeeds, the identifier is used up. An iWARP endpoint that accepts may post
- * sends at once, but they are not sent before the first message of the connecting side has arrived.
+ * arrived. If the call succeeds, the identifier is used up. On iWARP the accepting side's requests
+ * wait for the first message of the connecting side, unless both sides have agreed on a
+ * ready-to-receive message, as two endpoints of this library do.
  *
  * @param ep_handle            passive: an RC endpoint in state UNCONNECTED; active: the
  *                             connecting endpoint
@@ -2359,6 +2361,10 @@ it_status_t it_lmr_create20(it_pz_handle_t pz_handle, void *addr, it_length_t le
  * Registers memory for RDMA, in the form of version 2.1: as it_lmr_create20, and privileged
  * programs may describe the memory by I/O addresses.
  *
+ * Regions with IT_LMR_FLAG_SHARED and the same shared_id are on the same memory, in one process or
+ * in several that have it mapped. On uiwarp they share nothing else: each has its own key, rights
+ * and lifetime.
+ *
  * @param pz_handle    the protection zone the region belongs to
  * @param addr         first byte. The memory stays the caller's and must exist until
  *                     it_lmr_free. IT_NO_ADDR only with a list and offsets
@@ -2505,7 +2511,8 @@ it_status_t it_lmr_unlink(it_lmr_handle_t lmr_handle, it_ep_handle_t ep_handle,
  * again.
  *
  * @param lmr_handle  the region; no operation may be using it, posted receives included
- * @param mask        IT_LMR_PARAM_PZ, IT_LMR_PARAM_MEM_PRIV or both
+ * @param mask        IT_LMR_PARAM_PZ, IT_LMR_PARAM_MEM_PRIV or both. With ITX_LMR_KEEP_KEY, too
+ *                    (itx_api.h, uiwarp only), the region keeps its key
  * @param params      the new values; copied
  *
  * @retval IT_SUCCESS               done

@@ -162,6 +162,7 @@ struct itx_mpa_info {
  *                                  own_peer has an unknown bit
  * @retval IT_ERR_INVALID_EP_TYPE   a datagram endpoint
  * @retval IT_ERR_INVALID_EP_STATE  the endpoint is not UNCONNECTED
+ * @retval IT_ERR_OP_NOT_SUPPORTED  the IA belongs to a device, which has its own settings
  *
  * Completion: none; the call is synchronous.
  * Threads: any thread.
@@ -176,11 +177,12 @@ it_status_t itx_ep_set_mpa_params(it_ep_handle_t ep_handle, const struct itx_mpa
  * @param ep_handle  an RC endpoint
  * @param params     the caller sets size and owns the memory; the other members are filled in
  *
- * @retval IT_SUCCESS              params is filled in
- * @retval IT_ERR_INVALID_EP       ep_handle does not name an endpoint
- * @retval IT_ERR_FAULT            params is NULL
- * @retval IT_ERR_INVALID_LENGTH   params->size is too small
- * @retval IT_ERR_INVALID_EP_TYPE  a datagram endpoint
+ * @retval IT_SUCCESS               params is filled in
+ * @retval IT_ERR_INVALID_EP        ep_handle does not name an endpoint
+ * @retval IT_ERR_FAULT             params is NULL
+ * @retval IT_ERR_INVALID_LENGTH    params->size is too small
+ * @retval IT_ERR_INVALID_EP_TYPE   a datagram endpoint
+ * @retval IT_ERR_OP_NOT_SUPPORTED  the IA belongs to a device
  *
  * Completion: none; the call is synchronous.
  * Threads: any thread.
@@ -200,6 +202,7 @@ it_status_t itx_ep_get_mpa_params(it_ep_handle_t ep_handle, struct itx_mpa_param
  * @retval IT_ERR_INVALID_LENGTH    info->size is too small
  * @retval IT_ERR_INVALID_EP_TYPE   a datagram endpoint
  * @retval IT_ERR_INVALID_EP_STATE  nothing has been negotiated
+ * @retval IT_ERR_OP_NOT_SUPPORTED  the IA belongs to a device
  *
  * Completion: none; the call is synchronous.
  * Threads: any thread; the answer is a snapshot.
@@ -238,7 +241,7 @@ it_status_t itx_ep_limit_hold(it_ep_handle_t ep_handle, uint32_t tries, uint64_t
  * The two ends of a connection
  * ============================================================================================== */
 
-/* Each address is a struct sockaddr_in or sockaddr_in6, with its port. */
+/* The two ends of a connection: each a struct sockaddr_in or sockaddr_in6, with its port. */
 struct itx_ep_addresses {
     size_t size;                    /* sizeof(struct itx_ep_addresses) as the caller knows it */
     struct sockaddr_storage local;  /* this end */
@@ -827,7 +830,7 @@ it_status_t itx_aevd_wait(it_evd_handle_t evd_handle, uint64_t timeout, size_t m
  */
 it_status_t itx_evd_set_waitable(it_evd_handle_t evd_handle, it_boolean_t waitable);
 
-/* Events that a simple EVD reports by descriptor, by callback and to its AEVD: see itx_evd_arm. */
+/* What a simple EVD reports by descriptor, by callback and to its AEVD: see itx_evd_arm. */
 typedef enum {
     /* Initial value: reports while the EVD is ready. Setting it notifies an AEVD once more. */
     ITX_EVD_ARM_OFF,
@@ -1238,7 +1241,7 @@ it_status_t itx_post_invalidate(it_ep_handle_t ep_handle, it_rmr_context_t rmr_c
  * Features beyond it_ia_info_t
  * ============================================================================================== */
 
-/* Limits of an IA, and its features of the next two sections. */
+/* Limits of an IA, and which extensions of the data path it has. */
 struct itx_features {
     size_t size;                /* sizeof(struct itx_features) as the caller knows it */
     it_boolean_t atomic_swap;   /* itx_post_atomic_swap works */
@@ -1587,6 +1590,7 @@ typedef enum {
     ITX_OBSTACLE_LOCKED_MEMORY /* the limit of locked memory is too low (RLIMIT_MEMLOCK) */
 } itx_obstacle_t;
 
+/* A provider, and what keeps its Interfaces from being used. */
 struct itx_provider_info {
     size_t size;             /* sizeof(struct itx_provider_info) as the caller knows it */
     size_t interfaces;       /* number that it lists now */
