@@ -526,7 +526,7 @@ typedef struct {
     it_boolean_t soft_hi_watermark_support;  /* warning event for the same */
     it_boolean_t srq_resizable;              /* S-RQ depth may be modified */
     it_boolean_t extended_iwarp_qp_states;   /* RNIC has more QP states than the RDMAC model */
-    it_boolean_t socket_conversion_support;  /* it_socket_convert works; true only on iWARP */
+    it_boolean_t socket_conversion_support;  /* it_socket_convert works */
     it_boolean_t rdma_read_ord_increasable;  /* ORD may be raised later */
     it_boolean_t rdma_read_ird_modifiable;   /* IRD may be changed later */
     it_rmr_type_t rmr_types_supported;       /* bit mask narrow/wide */
@@ -1321,8 +1321,8 @@ typedef struct {
  * ============================================================================================== */
 
 /**
- * Lists the Interfaces that this process could open. Each usable IP network device is one, with
- * transport IT_IWARP_TCP_TRANSPORT.
+ * Lists the Interfaces that this process could open: uiwarp, which has all IP addresses of the
+ * machine, one for each of its network interfaces (uiwarp:eth0), and the devices of rdma-core.
  *
  * Reports no failure: if the devices cannot be read, both counts become 0.
  *
