@@ -81,6 +81,40 @@ Test(data_overflow, receives)
     fx_node_close(&good.b);
 }
 
+/* Completions of requests are lost in the same way, and the connection of the lost one ends. */
+Test(data_overflow, requests)
+{
+    struct fx_pair good;
+    const struct fx_node *a = &good.a;
+    it_ep_attributes_t attr = fx_ep_attr();
+    it_evd_param_t param;
+    it_ep_handle_t a_ep = NULL;
+    it_ep_handle_t b_ep;
+    it_evd_handle_t small;
+    it_event_t event;
+
+    fx_pair_open(&good);
+    small = fx_evd(a, IT_DTO_EVENT_STREAM, ROOM, 0);
+    CHECK_OK(it_evd_query(small, IT_EVD_PARAM_QUEUE_SIZE, &param));
+    CHECK_OK(it_ep_rc_create(a->pz, small, a->recv_evd, a->conn_evd, IT_EP_NO_FLAG, &attr, &a_ep));
+    b_ep = fx_ep(&good.b, NULL);
+    fx_join(a, a_ep, &good.b, b_ep);
+    for (uint64_t i = 0; i < param.sevd_queue_size + 2; i++)
+        CHECK_OK(it_post_rdma_write(a_ep, NULL, 0, i, FX_SIGNAL, 0, 0));
+    FX_WAIT_WHILE(!overflowed(small), "overflow");
+    event = fx_next(a->aff_evd);
+    CHECK_EQ(IT_ASYNC_AFF_SEVD_ENQUEUE_FAILURE, event.event_number);
+    CHECK(event.aff_async.cause.sevd == small);
+    if (detects_overflow(a)) {
+        fx_conn(a->conn_evd, a_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
+        fx_conn(good.b.conn_evd, b_ep, IT_CM_MSG_CONN_BROKEN_EVENT);
+    }
+    fx_pair_ping(&good);
+    for (uint64_t i = 0; i < param.sevd_queue_size; i++)
+        fx_done_len(small, a_ep, IT_DTO_RDMA_WRITE_CMPL_EVENT, i, 0);
+    fx_pair_close(&good);
+}
+
 /* Unsignalled requests need no room. */
 Test(data_overflow, unsignalled_requests_take_no_room)
 {

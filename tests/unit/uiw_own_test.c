@@ -10,6 +10,8 @@
 
 #include "unit/uiw_bed.h"
 #include "unit/uiw_stream.h"
+#include "tdi/iwarp/iw_wire.h"
+#include "vp/uiwarp/receive/uiw_own_place.h"
 #include "vp/uiwarp/send/uiw_send.h"
 
 /* ---- Requests of ours ------------------------------------------------------------------------ */
@@ -270,4 +272,57 @@ Test(uiw_own, an_acknowledgement_waits_for_room, .init = stream_open, .fini = st
     send_all();
     acknowledgement_arrives(2);
     CHECK(!atomic_load(&stream.ep->own.ack_is_due));
+}
+
+/* ---- Messages that wait for a receive -------------------------------------------------------- */
+
+static enum iw_error arrives(const uint8_t *fpdu, size_t length)
+{
+    uint8_t whole[128];
+
+    memcpy(whole, fpdu, length);
+    return iw_rx_consume(&stream.ep->rx.iw, whole,
+                         length + iw_encode_trailer(whole + length, 0, 0));
+}
+
+/* The peer's Read greets, so both sides let Sends wait. */
+static void greet(void)
+{
+    const struct iw_read_request request = {
+        .sink_stag = 1,
+        .source_stag = 1,
+        .source_to = iw_own_greeting(IW_OWN_ACKS | IW_OWN_HOLD),
+    };
+    uint8_t fpdu[64];
+    size_t length = iw_encode_untagged(fpdu, IW_OP_READ_REQUEST, true, 0, IW_QN_READ_REQUEST, 1, 0,
+                                       IW_READ_REQUEST_HEADER);
+
+    stream.ep->own.wanted = IW_OWN_ACKS | IW_OWN_HOLD;
+    stream.ep->rx.iw.ops = &uiw_own_greet_ops;
+    CHECK_EQ(IW_OK, arrives(fpdu, length + iw_encode_read_request(fpdu + length, &request)));
+    CHECK_EQ(IW_OWN_ACKS | IW_OWN_HOLD, stream.ep->own.agreed);
+}
+
+static void message_arrives(uint32_t msn, const char text[4])
+{
+    uint8_t fpdu[64];
+    size_t length = iw_encode_untagged(fpdu, IW_OP_SEND, true, 0, IW_QN_SEND, msn, 0, 4);
+
+    memcpy(fpdu + length, text, 4);
+    CHECK_EQ(IW_OK, arrives(fpdu, length + 4));
+}
+
+/* A receive that is posted meanwhile belongs to the message that waits, not to the next one. */
+Test(uiw_own, a_waiting_message_goes_first, .init = stream_open, .fini = stream_close)
+{
+    greet();
+    message_arrives(1, "1st.");
+    fx_empty(stream.node.recv_evd);
+    uiw_stream_post_recv(&stream, 0, 64);
+    uiw_stream_post_recv(&stream, 100, 64);
+    message_arrives(2, "2nd.");
+    uiw_stream_done(stream.node.recv_evd, 1, IT_DTO_SUCCESS);
+    uiw_stream_done(stream.node.recv_evd, 2, IT_DTO_SUCCESS);
+    fx_check_same("1st.", stream.buf.data, 4);
+    fx_check_same("2nd.", stream.buf.data + 100, 4);
 }
