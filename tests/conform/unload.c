@@ -51,6 +51,7 @@ int main(int count, char **arguments)
             return 1;
     }
     /* The thread of the last IA still has its code, and the IA still works. */
+    (void)need(dlopen(arguments[1], RTLD_NOW | RTLD_NOLOAD), "unloaded while a thread runs");
     (void)load(arguments[1], &functions);
     return functions.ia_free(ia) == IT_SUCCESS ? 0 : 1;
 }
