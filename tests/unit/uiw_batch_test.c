@@ -472,14 +472,34 @@ static size_t batch_of_last(const struct uiw_cursor *cursor, uint32_t msn)
     return length;
 }
 
-static void check_alone(enum vp_opcode opcode, unsigned flags, size_t length)
+/* Posts a message of several segments, each of which begins elsewhere. */
+static void post_pieces(enum vp_opcode opcode, unsigned pieces, size_t length)
+{
+    it_lmr_triplet_t segments[UIW_MAX_SEGMENTS];
+    struct vp_request request = {.opcode = opcode,
+                                 .flags = IT_COMPLETION_FLAG,
+                                 .segments = segments,
+                                 .segment_count = pieces,
+                                 .length = length};
+
+    for (unsigned i = 0; i < pieces; i++) {
+        size_t octets = i + 1 < pieces ? length / pieces : length - i * (length / pieces);
+
+        segments[i] = fx_seg(&stream.buf, 7 * i, octets);
+    }
+    request.rmr_context = 7;
+    request.rdma_addr = 9;
+    uiw_stream_post_request(&stream, &request);
+}
+
+/* The last post leaves alone, with the same octets as in a batch. */
+static void check_alone(size_t length)
 {
     struct uiw_cursor cursor = stream.ep->tx.cursor;
     uint32_t msn = stream.ep->tx.next_send_msn;
     it_dto_cmpl_event_t completion;
     size_t sent;
 
-    uiw_stream_post(&stream, opcode, flags, 3, length, 7, 9);
     cr_assert(uiw_single_is_next(stream.ep));
     cr_assert_eq(uiw_single_send(stream.ep), UIW_OUT_IDLE);
     cr_assert_eq(stream.ep->tx.cursor.sq, cursor.sq + 1);
@@ -498,11 +518,39 @@ Test(uiw_batch_large, alone_or_in_a_batch_a_message_is_the_same)
     for (unsigned crc = 0; crc < 2; crc++) {
         stream.ep->agreed.crc = crc;
         for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
-            check_alone(VP_SEND, 0, lengths[i]);
-            check_alone(VP_SEND, IT_SOLICITED_WAIT_FLAG, lengths[i]);
-            check_alone(VP_RDMA_WRITE, 0, lengths[i]);
+            uiw_stream_post(&stream, VP_SEND, 0, 3, lengths[i], 7, 9);
+            check_alone(lengths[i]);
+            uiw_stream_post(&stream, VP_SEND, IT_SOLICITED_WAIT_FLAG, 3, lengths[i], 7, 9);
+            check_alone(lengths[i]);
+            uiw_stream_post(&stream, VP_RDMA_WRITE, 0, 3, lengths[i], 7, 9);
+            check_alone(lengths[i]);
+            for (unsigned pieces = 2; pieces <= 4; pieces++) {
+                post_pieces(VP_SEND, pieces, lengths[i]);
+                check_alone(lengths[i]);
+                post_pieces(VP_RDMA_WRITE, pieces, lengths[i]);
+                check_alone(lengths[i]);
+            }
         }
     }
+}
+
+/* A batch finds out which of the segments may not be read, and nothing of the message has left. */
+Test(uiw_batch_large, a_segment_that_is_gone_is_for_the_batch)
+{
+    struct fx_buf gone = fx_buf_make(&stream.node, 64);
+    it_lmr_triplet_t segments[2] = {fx_seg(&stream.buf, 0, 5), fx_seg(&gone, 0, 5)};
+    struct vp_request request = {
+        .opcode = VP_SEND, .segments = segments, .segment_count = 2, .length = 10};
+    uint32_t msn = stream.ep->tx.next_send_msn;
+
+    uiw_stream_post_request(&stream, &request);
+    fx_buf_free(&gone);
+    cr_assert(uiw_single_is_next(stream.ep));
+    cr_assert_eq(uiw_single_send(stream.ep), UIW_OUT_MORE);
+    cr_assert_eq(sent_octets(), 0);
+    cr_assert_eq(stream.ep->tx.next_send_msn, msn);
+    cr_assert_eq(next_batch(found), 0);
+    check_failure(0, IT_DTO_ERR_LOCAL_PROTECTION);
 }
 
 Test(uiw_batch_large, other_messages_are_for_the_batch)
@@ -522,6 +570,9 @@ Test(uiw_batch_large, other_messages_are_for_the_batch)
         cr_assert_not(uiw_single_is_next(stream.ep), "row %zu", i);
         stream.ep->tx.cursor.sq++;
     }
+    post_pieces(VP_SEND, 5, 10);
+    cr_assert_not(uiw_single_is_next(stream.ep), "five segments");
+    stream.ep->tx.cursor.sq++;
     post_row(&requests[8]);
     cr_assert_not(uiw_single_is_next(stream.ep), "with a value behind it");
     stream.ep->tx.cursor.sq++;

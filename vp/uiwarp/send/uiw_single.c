@@ -17,7 +17,9 @@
 #define SINGLE_MAX 4096u
 /* Below this length a copy and one sum over the FPDU are cheaper than a sum for each part. */
 #define SINGLE_BRIEF 192u
-#define SINGLE_FRAME (IW_LENGTH_FIELD + IW_UNTAGGED_HEADER + SINGLE_MAX + IW_TRAILER_MAX)
+/* So many segments: the head of an upper layer's message, its payload, and two to spare. */
+#define SINGLE_SEGMENTS 4u
+#define SINGLE_FRAME    (IW_LENGTH_FIELD + IW_UNTAGGED_HEADER + SINGLE_MAX + IW_TRAILER_MAX)
 
 static bool single_is_usual(const struct uiw_ep *ep, const struct uiw_sqe *sqe)
 {
@@ -25,8 +27,8 @@ static bool single_is_usual(const struct uiw_ep *ep, const struct uiw_sqe *sqe)
         (unsigned)IT_COMPLETION_FLAG | (unsigned)IT_NOTIFY_FLAG | (unsigned)IT_SOLICITED_WAIT_FLAG;
 
     return (sqe->opcode == VP_SEND || sqe->opcode == VP_RDMA_WRITE) && !sqe->started &&
-           sqe->segment_count <= 1 && (sqe->flags & ~usual) == 0 && !sqe->has_immediate &&
-           !sqe->bad_key && sqe->length <= SINGLE_MAX &&
+           sqe->segment_count <= SINGLE_SEGMENTS && (sqe->flags & ~usual) == 0 &&
+           !sqe->has_immediate && !sqe->bad_key && sqe->length <= SINGLE_MAX &&
            sqe->length <= ep->tx.max_ulpdu - IW_UNTAGGED_HEADER && !ep->agreed.send_markers;
 }
 
@@ -38,6 +40,31 @@ bool uiw_single_is_next(const struct uiw_ep *ep)
            single_is_usual(ep, uiw_sqe_at(ep, tx->cursor.sq)) && tx->image.start == tx->image.end &&
            !uiw_irq_waits(&ep->reads, tx->cursor.irq) &&
            !atomic_load_explicit(&ep->own.ack_is_due, memory_order_relaxed);
+}
+
+/* Returns the length of what single_start encodes. */
+static uint32_t single_header(const struct uiw_sqe *sqe)
+{
+    return IW_LENGTH_FIELD + (sqe->opcode == VP_RDMA_WRITE ? IW_TAGGED_HEADER : IW_UNTAGGED_HEADER);
+}
+
+/* Copies the segments. Returns false if one may not be read. */
+static bool __attribute__((noinline))
+single_gather(const struct uiw_ep *ep, const struct uiw_sqe *sqe, uint8_t *to)
+{
+    for (unsigned i = 0; i < sqe->segment_count; i++) {
+        const struct uiw_segment *segment = &sqe->segments[i];
+
+        if (segment->length == 0)
+            continue;
+        if (!uiw_mr_pin_local(segment->mr, segment->stag, segment->addr, segment->length,
+                              IT_PRIV_LOCAL_READ, ep->pz))
+            return false;
+        memcpy(to, segment->addr, segment->length);
+        uiw_mr_unpin(segment->mr);
+        to += segment->length;
+    }
+    return true;
 }
 
 /* Encodes the header. The message keeps its MSN even if this attempt to send fails. */
@@ -54,7 +81,10 @@ static uint32_t single_start(struct uiw_ep *ep, struct uiw_sqe *sqe, uint8_t *he
         sqe->remote_stag, IW_QN_SEND, sqe->msn, 0, sqe->length);
 }
 
-/* Adds payload, padding and CRC to the header. Returns the length of the FPDU. */
+/*
+ * Adds payload, padding and CRC to the header. payload: NULL if it is in its place. Returns the
+ * length of the FPDU.
+ */
 static uint32_t single_fill(const struct uiw_ep *ep, uint8_t *fpdu, uint32_t header,
                             const uint8_t *payload, uint32_t length)
 {
@@ -63,17 +93,39 @@ static uint32_t single_fill(const struct uiw_ep *ep, uint8_t *fpdu, uint32_t hea
     uint32_t crc = 0;
 
     memset(end, 0, sizeof(uint32_t));
-    if (ep->agreed.crc && length >= SINGLE_BRIEF) {
+    if (ep->agreed.crc && payload && length >= SINGLE_BRIEF) {
         crc = iw_crc_update(IW_CRC_INIT, fpdu, header);
         crc = iw_crc_copy(crc, fpdu + header, payload, length);
         crc = iw_crc_final(iw_crc_update(crc, end, pad));
     } else {
-        if (length)
+        if (payload)
             memcpy(fpdu + header, payload, length);
         if (ep->agreed.crc)
             crc = iw_crc_final(iw_crc_update(IW_CRC_INIT, fpdu, header + length + pad));
     }
     return header + length + (uint32_t)iw_encode_trailer(end, pad, crc);
+}
+
+/* Builds the FPDU. Returns its length; 0 if the message's memory may not be read. */
+static inline __attribute__((always_inline)) uint32_t
+single_build(struct uiw_ep *ep, struct uiw_sqe *sqe, uint8_t *fpdu)
+{
+    const struct uiw_segment *segment = &sqe->segments[0];
+    uint32_t length = sqe->length;
+    const uint8_t *payload = length ? segment->addr : NULL;
+    uint32_t octets;
+
+    if (__builtin_expect(sqe->segment_count > 1, false)) {
+        payload = NULL;
+        if (!single_gather(ep, sqe, fpdu + single_header(sqe)))
+            return 0;
+    } else if (length && !uiw_mr_pin_local(segment->mr, segment->stag, payload, length,
+                                           IT_PRIV_LOCAL_READ, ep->pz))
+        return 0;
+    octets = single_fill(ep, fpdu, single_start(ep, sqe, fpdu), payload, length);
+    if (payload)
+        uiw_mr_unpin(segment->mr);
+    return octets;
 }
 
 static void single_finish(struct uiw_ep *ep, struct uiw_sqe *sqe)
@@ -94,20 +146,13 @@ static void single_finish(struct uiw_ep *ep, struct uiw_sqe *sqe)
 enum uiw_out_state uiw_single_send(struct uiw_ep *ep)
 {
     struct uiw_sqe *sqe = uiw_sqe_at(ep, ep->tx.cursor.sq);
-    const struct uiw_segment *segment = &sqe->segments[0];
-    uint32_t length = sqe->length;
     uint8_t fpdu[SINGLE_FRAME];
     struct iovec iov = {.iov_base = fpdu};
-    uint32_t header;
     ssize_t sent;
 
-    if (length && !uiw_mr_pin_local(segment->mr, segment->stag, segment->addr, length,
-                                    IT_PRIV_LOCAL_READ, ep->pz))
+    iov.iov_len = single_build(ep, sqe, fpdu);
+    if (iov.iov_len == 0)
         return UIW_OUT_MORE; /* the batch finds out why */
-    header = single_start(ep, sqe, fpdu);
-    iov.iov_len = single_fill(ep, fpdu, header, length ? segment->addr : NULL, length);
-    if (length)
-        uiw_mr_unpin(segment->mr);
     sent = uiw_out_write(ep, &iov, 1);
     if (sent < 0)
         return UIW_OUT_DEAD;
