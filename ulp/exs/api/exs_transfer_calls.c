@@ -18,6 +18,7 @@
      MSG_EOR)
 #define RECV_FLAGS (SEND_FLAGS | MSG_WAITALL | MSG_PEEK)
 #define NS_PER_US  UINT64_C(1000)
+#define SHORT_SEND 2048u /* no longer one fits a message */
 
 /* ---- Starting ------------------------------------------------------------------------------- */
 
@@ -181,6 +182,42 @@ static int new_transfer(const struct exs_start *start, void *buffer, size_t leng
     return error;
 }
 
+/*
+ * Most short sends leave at once and keep nothing of the program's. Such a send needs no struct
+ * exs_call, which would take longer than all else that this library does before the message leaves.
+ * Returns false if nothing has been done.
+ */
+static bool send_at_once(struct exs_socket *socket, const struct exs_start *start,
+                         const void *buffer, size_t length, exs_mhandle_t mhandle)
+{
+    const exs_event_t event = {
+        .exs_evt_type = EXS_EVT_SEND,
+        .exs_evt_socket = start->fd,
+        .exs_evt_ahandle = start->ahandle,
+        .exs_evt_union.exs_evt_xfer = {.exs_evt_buffer = (void *)(uintptr_t)buffer,
+                                       .exs_evt_length = length,
+                                       .exs_evt_mhandle = mhandle}};
+    bool blocks = (start->flags & EXS_BLOCK) != 0;
+    struct exs_completion completion;
+    struct exs_memory *memory;
+    struct exs_memory own;
+    bool sent;
+
+    if (length > SHORT_SEND ||
+        exs_memory_take(mhandle, (void *)(uintptr_t)buffer, length, false, &own, &memory) != 0)
+        return false;
+    sent = blocks || exs_completion_open(&completion, start->qhandle, start->flags) == 0;
+    if (sent) {
+        sent = exs_transfer_send_at_once(socket, buffer, length);
+        if (!blocks && sent)
+            (void)exs_completion_tell(&completion, &event);
+        else if (!blocks)
+            exs_completion_drop(&completion);
+    }
+    exs_memory_give(memory);
+    return sent;
+}
+
 static ssize_t transfer(const struct exs_start *start, void *buffer, size_t length,
                         exs_mhandle_t mhandle)
 {
@@ -193,6 +230,11 @@ static ssize_t transfer(const struct exs_start *start, void *buffer, size_t leng
     if (!socket)
         return exs_api_leave(cancel, EBADF);
     error = exs_api_check_transfer(socket, start->flags, receive, length);
+    if (error == 0 && !receive && send_at_once(socket, start, buffer, length, mhandle)) {
+        exs_socket_leave(socket);
+        (void)exs_api_leave(cancel, 0);
+        return start->flags & EXS_BLOCK ? (ssize_t)length : 0;
+    }
     if (error == 0)
         error = new_transfer(start, buffer, length, mhandle, &call);
     if (error == 0) {

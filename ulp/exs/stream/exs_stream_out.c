@@ -92,6 +92,14 @@ void exs_stream_out_step(struct exs_stream_out *out, uint64_t waiting, uint64_t 
         step_ring(out, waiting, inline_max, step);
 }
 
+bool exs_stream_out_takes(const struct exs_stream_out *out, uint64_t octets)
+{
+    if (out->count > 0)
+        return out->adverts[out->first].place.length >= octets;
+    return !out->asked && !(out->hopeful && octets >= out->ask_min) &&
+           out->ring_size - (out->ring_sent - out->ring_freed) >= octets;
+}
+
 void exs_stream_out_asked(struct exs_stream_out *out)
 {
     out->asked = true;

@@ -60,6 +60,10 @@ void exs_stream_out_start(struct exs_stream_out *out, uint64_t ring_size, bool r
  */
 void exs_stream_out_step(struct exs_stream_out *out, uint64_t waiting, uint64_t inline_max,
                          struct exs_step *step);
+/*
+ * Returns true if the next step takes all of so many octets, which fit a message.
+ */
+bool exs_stream_out_takes(const struct exs_stream_out *out, uint64_t octets);
 /* ASK has been sent. */
 void exs_stream_out_asked(struct exs_stream_out *out);
 

@@ -205,6 +205,8 @@ bool exs_stream_message(struct exs_connection *connection, const struct exs_mess
 bool exs_packet_message(struct exs_connection *connection, const struct exs_message *message);
 /* Send ADVERTs and the like, then data. */
 void exs_stream_push(struct exs_connection *connection);
+/* See exs_transfer_send_at_once. */
+bool exs_stream_send_at_once(struct exs_connection *connection, const void *octets, size_t length);
 void exs_packet_push(struct exs_connection *connection);
 /* Take a receive of the program. */
 void exs_stream_receive(struct exs_connection *connection, struct exs_request *request);

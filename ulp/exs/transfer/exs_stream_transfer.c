@@ -78,6 +78,33 @@ static uint64_t step_octets(const struct exs_connection *connection,
     return octets < most ? octets : most;
 }
 
+/* Returns true if so many octets wait for others, to be sent together. */
+static bool collects(const struct exs_connection *connection, uint64_t octets)
+{
+    return octets < EXS_INLINE_MAX / 2 &&
+           !(connection->socket->options.fd_flags & EXS_FD_NODELAY) &&
+           exs_flow_answer_comes(&connection->flow);
+}
+
+bool exs_stream_send_at_once(struct exs_connection *connection, const void *octets, size_t length)
+{
+    struct exs_message message = {.type = EXS_MESSAGE_DATA, .count = length};
+    struct exs_step step;
+
+    if (length == 0 || length > inline_max(connection) || !exs_post_room(connection) ||
+        collects(connection, length) || !exs_stream_out_takes(&connection->out, length))
+        return false;
+    exs_stream_out_step(&connection->out, length, inline_max(connection), &step);
+    message.flags = EXS_MESSAGE_INLINE;
+    if (step.kind == EXS_STEP_DIRECT)
+        message.flags |= EXS_MESSAGE_DIRECT;
+    message.chain = step.chain;
+    memcpy(exs_post_payload(connection), octets, length);
+    exs_post(connection, &message);
+    exs_post_last(connection, (it_dto_flags_t)0);
+    return true;
+}
+
 /* Takes one step. Returns false if there is nothing to do, or it has to wait. */
 static bool push_step(struct exs_connection *connection)
 {
@@ -89,8 +116,7 @@ static bool push_step(struct exs_connection *connection)
     if (!request || !exs_post_room(connection))
         return false;
     octets = step_octets(connection, request);
-    if (octets < EXS_INLINE_MAX / 2 && !(connection->socket->options.fd_flags & EXS_FD_NODELAY) &&
-        exs_flow_answer_comes(&connection->flow))
+    if (collects(connection, octets))
         return false;
     exs_stream_out_step(&connection->out, octets, inline_max(connection), &step);
     switch ((int)step.kind) {

@@ -54,6 +54,18 @@ int exs_transfer_send(struct exs_socket *socket, struct exs_request *request)
     return 0;
 }
 
+/* The finished requests of a socket are reported before a send that ends now. */
+bool exs_transfer_send_at_once(struct exs_socket *socket, const void *octets, size_t length)
+{
+    struct exs_connection *connection = socket->connection;
+
+    return socket->state == EXS_STATE_CONNECTED && socket->type == SOCK_STREAM &&
+           !socket->finished.first && !socket->delivering && !connection->sends.first &&
+           !connection->gate && !connection->no_more_sends && !connection->got_close &&
+           connection->live && connection->due == 0 &&
+           exs_stream_send_at_once(connection, octets, length);
+}
+
 void exs_transfer_send_over(struct exs_socket *socket, const void *context)
 {
     struct exs_connection *connection = socket->connection;

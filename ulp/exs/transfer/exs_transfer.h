@@ -12,6 +12,12 @@
 int exs_transfer_send(struct exs_socket *socket, struct exs_request *request);
 int exs_transfer_recv(struct exs_socket *socket, struct exs_request *request);
 
+/*
+ * Sends octets in a message that has a copy of them, so that the send has ended. Returns false, and
+ * does nothing, if another send is outstanding or some of the octets would have to wait.
+ */
+bool exs_transfer_send_at_once(struct exs_socket *socket, const void *octets, size_t length);
+
 /* The send of this context has no further piece, although its last piece announced one. */
 void exs_transfer_send_over(struct exs_socket *socket, const void *context);
 
