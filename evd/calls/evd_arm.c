@@ -53,5 +53,7 @@ it_status_t itx_evd_arm(it_evd_handle_t evd_handle, itx_evd_arm_t arm)
         (void)evd_source_rely(evd); /* cannot fail: the loop watches the source already */
     else if (wake)
         evd_wake(evd);
+    if (status == IT_SUCCESS)
+        return status;
     return base_refuse(status, __func__, "evd_handle %p", (void *)evd_handle);
 }

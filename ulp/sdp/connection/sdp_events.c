@@ -198,15 +198,20 @@ bool sdp_take_here(struct sdp_connection *connection)
 /* Returns the octets of the next message; 0: none may be sent now. */
 static uint32_t next_octets(const struct sdp_connection *connection, bool *urgent)
 {
-    uint32_t room = sdp_machine_room(&connection->machine);
     uint64_t waiting = connection->tx_filled - connection->tx_sent;
-    size_t at = (size_t)((connection->tx_sent - connection->ring_base) % connection->ring_size);
-    uint32_t octets = waiting < room ? (uint32_t)waiting : room;
     bool gather = (connection->cork || connection->more) && !connection->finish;
+    uint32_t octets;
+    uint32_t room;
+    size_t at;
 
     *urgent = false;
+    if (waiting == 0)
+        return 0;
+    room = sdp_machine_room(&connection->machine);
+    octets = waiting < room ? (uint32_t)waiting : room;
     if (octets == 0)
         return 0;
+    at = (size_t)((connection->tx_sent - connection->ring_base) % connection->ring_size);
     if (octets > connection->ring_size - at)
         octets = (uint32_t)(connection->ring_size - at);
     if (connection->urgent_count > 0 && connection->urgent[0] - connection->tx_sent <= octets) {
@@ -224,7 +229,7 @@ static void push_data(struct sdp_connection *connection)
     uint32_t octets;
     bool urgent;
 
-    while (sdp_post_room(connection) && (octets = next_octets(connection, &urgent)) > 0) {
+    while ((octets = next_octets(connection, &urgent)) > 0 && sdp_post_room(connection)) {
         from = connection->ring +
                (connection->tx_sent - connection->ring_base) % connection->ring_size;
         sdp_machine_data(&connection->machine, octets, urgent, &message);

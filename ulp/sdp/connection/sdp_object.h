@@ -190,6 +190,8 @@ void sdp_reset(struct sdp_connection *connection);
 
 /* Returns true if a message may be posted: there is a free head. */
 bool sdp_post_room(const struct sdp_connection *connection);
+/* Returns true if a call that sends so many octets may cause completions. */
+bool sdp_post_completes(const struct sdp_connection *connection, size_t octets);
 /* Posts a message: the head, then the payload from registered memory. */
 void sdp_post(struct sdp_connection *connection, const struct sdp_message *message,
               it_lmr_handle_t lmr, const unsigned char *from);

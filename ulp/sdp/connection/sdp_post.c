@@ -18,6 +18,14 @@ bool sdp_post_room(const struct sdp_connection *connection)
     return connection->tx_posted - connection->tx_done < SDP_HEADS;
 }
 
+/* Looks at what flags_of looks at, for all messages of the call. */
+bool sdp_post_completes(const struct sdp_connection *connection, size_t octets)
+{
+    return connection->tx_posted + 1 - connection->tx_signal >= SDP_SIGNAL_EACH ||
+           connection->tx_posted + 1 - connection->tx_done >= SDP_HEADS / 2 ||
+           sdp_ring_used(connection) + octets >= connection->send_buffer / 2;
+}
+
 /* A completion that only frees heads raises no notification, unless heads run out. */
 static it_dto_flags_t flags_of(struct sdp_connection *connection, const struct sdp_message *message)
 {

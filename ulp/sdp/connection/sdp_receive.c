@@ -76,7 +76,9 @@ static void consume(struct sdp_connection *connection, uint32_t octets)
     }
     connection->piece_first = (connection->piece_first + 1) % connection->slots;
     connection->piece_count--;
-    sdp_push(connection); /* the peer may be waiting for it */
+    /* The peer may be waiting for it. Behind the last piece the call ends or waits, and pushes. */
+    if (connection->piece_count > 0)
+        sdp_push(connection);
 }
 
 /* Handles a mark that has been reached. Returns false if reading must stop before it. */

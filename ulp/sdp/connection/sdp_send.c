@@ -146,7 +146,9 @@ ssize_t sdp_send(struct sdp_connection *connection, const struct iovec *parts, i
     error = sdp_enter(connection);
     if (error != 0)
         return -error;
-    sdp_be_quiet(connection); /* most messages are complete when they have been posted */
+    /* Most messages are complete when they have been posted. */
+    if (sdp_post_completes(connection, cursor.left))
+        sdp_be_quiet(connection);
     wanted = cursor.left;
     error = send_all(connection, &cursor, flags, deadline);
     if (cursor.left < wanted && (flags & MSG_OOB) && cursor.left == 0)
