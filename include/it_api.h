@@ -2262,7 +2262,7 @@ it_status_t it_ep_disconnect(it_ep_handle_t ep_handle, const unsigned char *priv
  * @retval IT_ERR_INVALID_EP          ep_handle does not name an endpoint
  * @retval IT_ERR_FAULT               msg is NULL while len is not 0
  * @retval IT_ERR_INVALID_FLAGS       unknown bit, both roles, or IT_SC_NO_REQ_REP on a device
- * @retval IT_ERR_INVALID_LENGTH      msg is longer than the library can hold
+ * @retval IT_ERR_INVALID_LENGTH      msg is longer than 65536 bytes
  * @retval IT_ERR_INVALID_EP_TYPE     a datagram endpoint
  * @retval IT_ERR_INVALID_CONVERSION  sd is no connected TCP socket, or the IA does not own its
  *                                    local address

@@ -559,7 +559,7 @@ struct itx_convert_params {
  * @retval IT_ERR_FAULT                a buffer is NULL while its length is not 0
  * @retval IT_ERR_INVALID_FLAGS        unknown bit, both roles, or IT_SC_NO_REQ_REP on a device
  * @retval IT_ERR_INVALID_LENGTH       params->size is too small, or msg or early_data is longer
- *                                     than the library takes
+ *                                     than 65536 bytes
  * @retval IT_ERR_INVALID_PDATA_LENGTH private data is longer than the IA carries, or is given
  *                                     together with IT_SC_NO_REQ_REP
  * @retval IT_ERR_INVALID_EP_TYPE      a datagram endpoint
