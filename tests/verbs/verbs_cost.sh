@@ -68,6 +68,9 @@ run write 64 one
 check 'completion of a Write, it_evd_dequeue' "$completion" "$completions"
 run send 64 one
 check 'completions of both, it_evd_dequeue' "$((2 * completion))" "$completions"
+run full 64
+check 'RDMA Write that fills the queue' "$((post + 8))" "$requests"
+check 'its completion, found by a poll' "$((completion + 40))" "$completions"
 run look
 check 'it_evd_dequeue that finds nothing' "$completion" "$completions"
 exit "$failed"

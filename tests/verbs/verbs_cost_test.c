@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The program whose instructions verbs_cost.sh counts: rounds of usual posts whose completions are
- * taken in batches or one by one, and rounds of polls that find nothing.
+ * taken in batches or one by one, and rounds of polls that find nothing. "full": the send queue has
+ * one slot, so each post fills it, and each poll finds one completion.
  *
- * verbs_cost_test [write|read|send|look [ROUNDS [OCTETS [one]]]]
+ * verbs_cost_test [write|read|send|full|look [ROUNDS [OCTETS [one]]]]
  */
 #include "verbs/stub_node.h"
 
@@ -47,6 +48,18 @@ static void round_of_rdma(const it_lmr_triplet_t *segment, bool reads, bool one_
          reads ? IT_DTO_RDMA_READ_CMPL_EVENT : IT_DTO_RDMA_WRITE_CMPL_EVENT);
 }
 
+static void round_of_full(const it_lmr_triplet_t *segment)
+{
+    it_rdma_addr_t to = fx_addr(&node.buf, NODE_MEMORY / 2);
+    it_event_t event;
+
+    for (unsigned i = 0; i < BATCH; i++) {
+        CHECK_OK(it_post_rdma_write(node.a, segment, 1, i, FX_SIGNAL, to, node.buf.key));
+        CHECK_OK(it_evd_dequeue(node.fx.request_evd, &event));
+        CHECK_EQ(i, event.dto_cmpl.cookie);
+    }
+}
+
 static void round_of_sends(const it_lmr_triplet_t *segment, bool one_by_one)
 {
     it_lmr_triplet_t into = fx_seg(&node.buf, NODE_MEMORY / 2, segment->length);
@@ -71,8 +84,10 @@ int main(int argc, char **argv)
 {
     const char *operation = argc > 1 ? argv[1] : "send";
     bool looks = strcmp(operation, "look") == 0;
+    bool full = strcmp(operation, "full") == 0;
     /* EVDs of this size share one CQ. */
-    const struct stub_shape shape = {.requests = 128, .receives = 128, .events = looks ? 1024 : 0};
+    const struct stub_shape shape = {
+        .requests = full ? 1 : 128, .receives = 128, .events = looks ? 1024 : 0};
     unsigned long rounds = argc > 2 ? strtoul(argv[2], NULL, 10) : 10;
     size_t octets = argc > 3 ? strtoul(argv[3], NULL, 10) : 64;
     bool one_by_one = argc > 4;
@@ -84,6 +99,8 @@ int main(int argc, char **argv)
     for (unsigned long i = 0; i < rounds; i++) {
         if (looks)
             round_of_looks();
+        else if (full)
+            round_of_full(&segment);
         else if (strcmp(operation, "send") == 0)
             round_of_sends(&segment, one_by_one);
         else

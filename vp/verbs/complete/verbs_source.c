@@ -569,6 +569,20 @@ static inline __attribute__((always_inline)) bool source_is_empty(const struct v
     return true;
 }
 
+/* A poll has found completions: takes one, a usual one of the first CQ in fewer instructions. */
+static inline it_status_t source_dequeue_found(struct verbs_source *source, it_event_t *event)
+{
+    struct verbs_cq *cq = source->cqs;
+
+    if (cq->stash_first == cq->stash_end ||
+        !SOURCE_LIKELY(source_take_usual(source->evd, cq->stash_first, event)))
+        return source_dequeue_any(source, event);
+    cq->stash_first++;
+    source_rotate(source);
+    base_lock_drop(source->view.lock);
+    return IT_SUCCESS;
+}
+
 /*
  * Called when all polled completions have been taken. Most calls of a polling thread end here,
  * without a completion. To keep them short, only one in SOURCE_LOOKS does the other work that the
@@ -577,8 +591,9 @@ static inline __attribute__((always_inline)) bool source_is_empty(const struct v
 static it_status_t __attribute__((noinline))
 source_dequeue_polled(struct verbs_source *source, it_event_t *event)
 {
-    if (!SOURCE_LIKELY(source_is_empty(source)) ||
-        !SOURCE_LIKELY(++source->empty_looks % SOURCE_LOOKS != 0))
+    if (!SOURCE_LIKELY(source_is_empty(source)))
+        return source_dequeue_found(source, event);
+    if (!SOURCE_LIKELY(++source->empty_looks % SOURCE_LOOKS != 0))
         return source_dequeue_any(source, event);
     atomic_store_explicit(source->view.notified, false, memory_order_relaxed);
     base_lock_drop(source->view.lock);

@@ -114,23 +114,25 @@ void verbs_usual_remember(struct verbs_queue *queue, it_lmr_handle_t handle)
 
 /* ---------------------------------------------------------------- one post */
 
-/* Returns true if there was room when it was last read; the general path reads it again. */
-USUAL_INLINE bool usual_has_room(const struct verbs_queue *queue)
+/*
+ * Returns true if there is room. A program that keeps its queue full has room for one post after
+ * each completion, so the number of free slots is read again here.
+ */
+USUAL_INLINE bool usual_has_room(struct verbs_queue *queue)
 {
+    if (USUAL_LIKELY(queue->tail != queue->room_end))
+        return true;
+    if (!USUAL_LIKELY(queue->usual))
+        return false;
+    queue->room_end = atomic_load_explicit(&queue->retired, memory_order_acquire) + queue->depth;
     return USUAL_LIKELY(queue->tail != queue->room_end);
 }
 
-/* Drops the lock. Returns the functions to go on with: the usual ones if there is room by now. */
+/* Drops the lock. Returns the functions to go on with. */
 USUAL_COLD const struct base_entries *usual_give_up(struct verbs_queue *queue)
 {
-    uint32_t room_end = queue->room_end;
-    bool found;
-
-    if (queue->tail == room_end)
-        verbs_queue_refresh(queue);
-    found = queue->room_end != room_end;
     base_lock_drop(&queue->lock);
-    return found ? &verbs_ep_entries : verbs_host->entries;
+    return verbs_host->entries;
 }
 
 USUAL_COLD it_status_t usual_wake(struct verbs_queue *queue)
