@@ -181,6 +181,33 @@ Test(verbs_data, many_events_are_taken_at_once, .fini = stub_close)
         CHECK_EQ(k, events[k].dto_cmpl.cookie);
 }
 
+/* Endpoints with the longest queues that an IA announces can be made. */
+static void make_longest_queues(bool has_windows)
+{
+    struct itx_features features = {.size = sizeof(features)};
+    struct stub_shape shape = {0};
+
+    stub.max_cqe = 64;
+    stub.has_windows = has_windows;
+    stub_node_open(&n, &shape);
+    CHECK_OK(itx_ia_query_features(n.fx.ia, &features));
+    shape.requests = features.max_request_dtos;
+    shape.receives = features.max_recv_dtos;
+    CHECK(shape.requests > 16 && shape.receives > 16);
+    stub_connect(stub_node_ep(&n, &shape), stub_node_ep(&n, &shape));
+}
+
+Test(verbs_data, the_longest_queues_fit_in_a_cq, .fini = stub_close)
+{
+    make_longest_queues(false);
+}
+
+/* A bind may have two completions. */
+Test(verbs_data, the_longest_queues_fit_in_a_cq_with_windows, .fini = stub_close)
+{
+    make_longest_queues(true);
+}
+
 /* The device's CQs are small, so the EVD gets several. */
 Test(verbs_data, an_evd_outgrows_one_cq, .fini = stub_close)
 {

@@ -172,6 +172,24 @@ static uint64_t device_max_message(const struct verbs_ia *ia)
     return limit;
 }
 
+static uint32_t device_least(uint32_t one, uint32_t other)
+{
+    return one < other ? one : other;
+}
+
+/*
+ * The longest send queue: its requests and the provider's own fit in a QP, and their completions in
+ * one CQ (source_request_need of verbs_join.c).
+ */
+static uint32_t device_max_requests(const struct verbs_ia *ia)
+{
+    const struct ibv_device_attr *device = &ia->device.orig_attr;
+    int own = 1 + (ia->quirks.is_siw ? VERBS_NUDGES : 0);
+
+    return device_least(device_count(device->max_qp_wr - own),
+                        device_count(device->max_cqe - own) / (device_rmr_types(ia) ? 2 : 1));
+}
+
 /* verbs_cm_ep.c may refine private data, qualifiers and timeouts. */
 static void device_fill_attributes(struct verbs_ia *ia)
 {
@@ -195,9 +213,11 @@ static void device_fill_attributes(struct verbs_ia *ia)
         .datagrams = ia->is_iwarp ? IT_FALSE : IT_TRUE,
         .immediate_bits = ia->is_iwarp ? 0 : VERBS_IMMEDIATE,
         .send_imm_receives = 1,
-        .max_request_dtos = device_count(device->max_qp_wr - 1), /* one is the provider's */
-        .max_recv_dtos = device_count(device->max_qp_wr),
-        .max_srq_dtos = device_count(device->max_srq_wr),
+        .max_request_dtos = device_max_requests(ia),
+        .max_recv_dtos =
+            device_least(device_count(device->max_qp_wr), device_count(device->max_cqe)),
+        .max_srq_dtos =
+            device_least(device_count(device->max_srq_wr), device_count(device->max_cqe)),
         .max_send_segments = segments,
         .max_recv_segments = segments,
         .max_read_segments = ia->is_iwarp ? (read_segments ? read_segments : 1) : segments,
