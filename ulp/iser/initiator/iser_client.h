@@ -13,8 +13,8 @@
 #include <sys/socket.h>
 
 #define ISER_CLIENT_TASKS 256u /* maximum outstanding; the tag of a task is its index */
-#define ISER_CLIENT_RECEIVE                                                                        \
-    8192u /* data segment that a PDU of the target may have, except Data-In */
+/* Data segments of the target's PDUs: over RDMA, and during the login; in plain TCP. */
+#define ISER_CLIENT_RECEIVE 8192u
 #define ISER_CLIENT_DATA_IN (256u << 10)
 
 struct iser_client_options {
@@ -130,9 +130,9 @@ bool iser_client_has_room(const struct iser_client *client);
 bool iser_client_wait(struct iser_client *client, struct iser_client_task **task);
 /* Submits and waits. Also returns false if the status is not GOOD. */
 bool iser_client_run(struct iser_client *client, struct iser_client_task *task);
-/* Sends a Text request and returns the answer. */
-bool iser_client_text(struct iser_client *client, const struct iser_text *text,
-                      struct iser_text *answer);
+/* Sends a Text request and gets the whole answer, which the caller frees, also after a failure. */
+bool iser_client_text(struct iser_client *client, const struct iser_text *text, char **answer,
+                      size_t *answer_length);
 bool iser_client_logout(struct iser_client *client);
 
 #endif

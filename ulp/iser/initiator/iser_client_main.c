@@ -250,17 +250,19 @@ static bool read_settings(struct settings *settings, int argc, char **argv)
 
 static bool list(struct iser_client *client, struct settings *settings)
 {
-    static struct iser_text text, answer;
+    static struct iser_text text;
     const char *key, *value;
-    size_t at = 0, length;
+    size_t at = 0, key_length, length;
+    char *answer;
+    bool good;
 
     (void)settings;
     iser_text_put(&text, "SendTargets", "All");
-    if (!iser_client_text(client, &text, &answer))
-        return false;
-    while (iser_text_next(answer.octets, answer.length, &at, &key, &length, &value))
-        (void)printf("%.*s=%s\n", (int)length, key, value);
-    return true;
+    good = iser_client_text(client, &text, &answer, &length);
+    while (good && iser_text_next(answer, length, &at, &key, &key_length, &value))
+        (void)printf("%.*s=%s\n", (int)key_length, key, value);
+    free(answer);
+    return good;
 }
 
 static bool info(struct iser_disk *disk, struct settings *settings)

@@ -12,8 +12,8 @@
 
 struct plain {
     uint8_t bhs[ISER_BHS];
-    uint8_t data[ISER_CLIENT_RECEIVE + 8]; /* of PDUs other than Data-In */
-    size_t at, end;                        /* the part of input in use */
+    uint8_t data[ISER_CLIENT_DATA_IN]; /* of PDUs other than Data-In */
+    size_t at, end;                    /* the part of input in use */
     uint8_t input[INPUT];
 };
 
@@ -135,7 +135,7 @@ static bool read_data(struct iser_client *client, struct iser_pdu *pdu, uint32_t
 
     if (iser_opcode_of(plain->bhs) == ISER_DATA_IN)
         to = iser_client_place(client, plain->bhs, length);
-    else if (length > ISER_CLIENT_RECEIVE)
+    else if (length > ISER_CLIENT_DATA_IN)
         return iser_client_fail(client, "a data segment of %u octets", length);
     if (!to)
         return false;

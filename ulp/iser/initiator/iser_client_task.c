@@ -2,9 +2,11 @@
 /* Outstanding commands: sending them, and handling the target's PDUs. */
 #include "initiator/iser_client.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#define PING_ITT 0xfffffffeu /* for Text and Logout; not the index of a task */
+#define TEXT_MAX ((size_t)1 << 20) /* octets of a target's text */
+#define PING_ITT 0xfffffffeu       /* for Text and Logout; not the index of a task */
 
 /* ---- Out ---------------------------------------------------------------------- */
 
@@ -206,27 +208,41 @@ static bool await(struct iser_client *client, enum iser_opcode opcode, struct is
     return true;
 }
 
-bool iser_client_text(struct iser_client *client, const struct iser_text *text,
-                      struct iser_text *answer)
+/* Appends a part of the target's text. */
+static bool gather(struct iser_client *client, const struct iser_pdu *pdu, char **answer,
+                   size_t *length)
+{
+    char *longer =
+        *length + pdu->length <= TEXT_MAX ? realloc(*answer, *length + pdu->length + 1) : NULL;
+
+    if (!longer)
+        return iser_client_fail(client, "the target's text is too long");
+    if (pdu->length > 0)
+        memcpy(longer + *length, pdu->data, pdu->length);
+    *answer = longer;
+    *length += pdu->length;
+    longer[*length] = '\0';
+    return true;
+}
+
+bool iser_client_text(struct iser_client *client, const struct iser_text *text, char **answer,
+                      size_t *answer_length)
 {
     uint32_t ttt = ISER_NONE, length = (uint32_t)text->length;
     struct iser_pdu pdu;
     uint8_t bhs[ISER_BHS];
 
-    answer->length = 0;
+    *answer = NULL;
+    *answer_length = 0;
     do {
         begin(client, bhs, ISER_TEXT, ISER_FINAL, PING_ITT);
         client->cmd_sn++;
         iser_put32(bhs + ISER_AT_TTT, ttt);
         iser_put24(bhs + ISER_AT_LENGTH, length);
         if (!client->link->send(client, bhs, text->octets, length, NULL, 0) ||
-            !await(client, ISER_TEXT_RESPONSE, &pdu))
+            !await(client, ISER_TEXT_RESPONSE, &pdu) ||
+            !gather(client, &pdu, answer, answer_length))
             return false;
-        if (pdu.length > sizeof(answer->octets) - answer->length)
-            return iser_client_fail(client, "the target's text is too long");
-        if (pdu.length > 0)
-            memcpy(answer->octets + answer->length, pdu.data, pdu.length);
-        answer->length += pdu.length;
         ttt = iser_get32(pdu.bhs + ISER_AT_TTT);
         length = 0;
     } while (!(pdu.bhs[1] & ISER_FINAL) && ttt != ISER_NONE);

@@ -25,23 +25,43 @@ void iser_nop_out(struct iser_session *session, const struct iser_pdu *pdu)
 
 /* ---------------------------------------------------------------- Text */
 
-static void text_put_target(struct iser_session *session, const struct iser_target *target,
-                            struct iser_text *out)
+/* Moves what has been put to the answer. Returns false if something did not fit. */
+static bool text_flush(struct iser_dialogue *dialogue)
 {
-    if (!iser_login_is_allowed(session, target))
-        return; /* an initiator that may not log in does not learn that it exists */
-    iser_text_put(out, "TargetName", target->config.name);
-    session->service->addresses(session, out);
+    struct iser_text *out = &dialogue->out;
+    char *longer = realloc(dialogue->answer, dialogue->length + out->length + 1);
+
+    if (!longer || out->overflow) {
+        dialogue->answer = longer ? longer : dialogue->answer;
+        out->overflow = true;
+        return false;
+    }
+    memcpy(longer + dialogue->length, out->octets, out->length);
+    dialogue->answer = longer;
+    dialogue->length += out->length;
+    out->length = 0;
+    return true;
+}
+
+/* A target has the room of a whole text, since there may be many targets. */
+static void text_put_target(struct iser_session *session, const struct iser_target *target,
+                            struct iser_dialogue *dialogue)
+{
+    /* An initiator that may not log in does not learn that it exists. */
+    if (!iser_login_is_allowed(session, target) || !text_flush(dialogue))
+        return;
+    iser_text_put(&dialogue->out, "TargetName", target->config.name);
+    session->service->addresses(session, &dialogue->out);
 }
 
 static void text_send_targets(struct iser_session *session, const char *value,
-                              struct iser_text *out)
+                              struct iser_dialogue *dialogue)
 {
     struct iser_service *service = session->service;
     bool all = strcmp(value, "All") == 0;
 
     if (all && !session->discovery) {
-        iser_text_put(out, "SendTargets", "Reject");
+        iser_text_put(&dialogue->out, "SendTargets", "Reject");
         return;
     }
     for (size_t i = 0; i < service->target_count; i++) {
@@ -49,15 +69,14 @@ static void text_send_targets(struct iser_session *session, const char *value,
 
         if (all || (value[0] == '\0' && target == session->target) ||
             strcmp(value, target->config.name) == 0)
-            text_put_target(session, target, out);
+            text_put_target(session, target, dialogue);
     }
 }
 
-static bool text_answer(struct iser_session *session, const char *text, size_t length,
-                        struct iser_text *out)
+static bool text_answer(struct iser_session *session, struct iser_dialogue *dialogue)
 {
-    const char *key, *value;
-    size_t at = 0, key_length;
+    const char *key, *value, *text = dialogue->in;
+    size_t at = 0, length = dialogue->in_length, key_length;
 
     if (!iser_text_is_legal(text, length))
         return false;
@@ -66,31 +85,29 @@ static bool text_answer(struct iser_session *session, const char *text, size_t l
 
         memcpy(name, key, key_length);
         if (strcmp(name, "SendTargets") == 0)
-            text_send_targets(session, value, out);
+            text_send_targets(session, value, dialogue);
         else
-            iser_keys_declare(&session->params, name, value, out);
+            iser_keys_declare(&session->params, name, value, &dialogue->out);
     }
     if (!session->link->ops->rdma) /* the initiator may have declared another length */
         session->link->limits.send_max = session->params.receive_max;
-    return !out->overflow;
+    return text_flush(dialogue);
 }
 
 /* Sends as much as the initiator accepts; the rest follows when it asks. */
 static void text_tell(struct iser_session *session, uint32_t itt)
 {
     struct iser_dialogue *dialogue = session->dialogue;
-    size_t left = dialogue->out.length - dialogue->told;
+    size_t left = dialogue->length - dialogue->told;
     size_t part = left < session->link->limits.send_max ? left : session->link->limits.send_max;
     uint8_t bhs[ISER_BHS];
 
     iser_pdu_begin(bhs, ISER_TEXT_RESPONSE, part == left ? ISER_FINAL : ISER_CONTINUE, itt);
     iser_put32(bhs + ISER_AT_TTT, part == left ? ISER_NONE : 1);
-    iser_session_send(session, bhs, dialogue->out.octets + dialogue->told, part);
+    iser_session_send(session, bhs, dialogue->answer + dialogue->told, part);
     dialogue->told += part;
-    if (part < left)
-        return;
-    free(dialogue);
-    session->dialogue = NULL;
+    if (part == left)
+        iser_session_end_dialogue(session);
 }
 
 static void text_ask_for_more(struct iser_session *session, uint32_t itt)
@@ -109,7 +126,7 @@ void iser_text_request(struct iser_session *session, const struct iser_pdu *pdu)
     struct iser_dialogue *dialogue = session->dialogue;
 
     if (begins) { /* the earlier text is given up */
-        free(dialogue);
+        iser_session_end_dialogue(session);
         dialogue = session->dialogue = calloc(1, sizeof(*dialogue));
     }
     if (!dialogue || pdu->length > sizeof(dialogue->in) - dialogue->in_length) {
@@ -125,7 +142,7 @@ void iser_text_request(struct iser_session *session, const struct iser_pdu *pdu)
     dialogue->in_length += pdu->length;
     if (pdu->bhs[1] & ISER_CONTINUE)
         text_ask_for_more(session, itt);
-    else if (text_answer(session, dialogue->in, dialogue->in_length, &dialogue->out))
+    else if (text_answer(session, dialogue))
         text_tell(session, itt);
     else
         iser_session_reject(session, pdu, 9);

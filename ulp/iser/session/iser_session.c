@@ -16,13 +16,21 @@ static void session_unlink(struct iser_session *session)
         session->next->previous = session->previous;
 }
 
+void iser_session_end_dialogue(struct iser_session *session)
+{
+    if (session->dialogue)
+        free(session->dialogue->answer);
+    free(session->dialogue);
+    session->dialogue = NULL;
+}
+
 static void session_free(struct iser_session *session)
 {
     if (session->nexus)
         iser_scsi_nexus_free(session->nexus);
     session_unlink(session);
     iser_tasks_fini(session);
-    free(session->dialogue);
+    iser_session_end_dialogue(session);
     free(session->login);
     free(session->login_end);
     free(session);

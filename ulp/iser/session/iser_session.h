@@ -118,8 +118,10 @@ struct iser_login {
 
 /* A text that is sent in parts, and one that arrives in parts. */
 struct iser_dialogue {
-    struct iser_text out;
-    size_t told;
+    struct iser_text out; /* the end of the answer, not yet in .answer */
+    char *answer;
+    size_t length;
+    size_t told; /* octets of .answer that have been sent */
     size_t in_length;
     char in[ISER_TEXT_MAX];
 };
@@ -168,6 +170,8 @@ void iser_session_take_link(struct iser_session *session, struct iser_link *link
 void iser_session_enter(struct iser_session *session);
 /* The last leave of an ended session frees it, once no unit uses it any more. */
 void iser_session_leave(struct iser_session *session);
+/* Gives up the text that is being exchanged, if any. */
+void iser_session_end_dialogue(struct iser_session *session);
 
 /* Cuts the connection; tasks end without responses. Does nothing if the session has ended. */
 void iser_session_end(struct iser_session *session, const char *why);
