@@ -18,7 +18,8 @@ enum {
     THREADS = 4,
     WRITES = 400,
     PATIENCE_MS = 20000,
-    SILENCE_MS = 100
+    SILENCE_MS = 100,
+    DESTRUCTIONS = 1000
 };
 
 #define REMOTE                                                                                     \
@@ -297,6 +298,50 @@ static void srq_limit(void)
     CHECK_EQ(0, ibv_destroy_srq(srq));
 }
 
+/* ---- Destroying ----------------------------------------------------------------------------- */
+
+static void post_receive(struct ibv_qp *qp)
+{
+    struct ibv_sge sge = {.addr = (uintptr_t)memory, .length = 8, .lkey = region->lkey};
+    struct ibv_recv_wr wr = {.sg_list = &sge, .num_sge = 1};
+    struct ibv_recv_wr *bad;
+
+    CHECK_EQ(0, ibv_post_recv(qp, &wr, &bad));
+}
+
+/*
+ * A queue pair that is destroyed leaves no completion, and so no event: a program may destroy its
+ * armed CQ next, while another thread waits for events of others.
+ */
+static void no_event_of_destruction(void)
+{
+    struct ibv_comp_channel *channel = ibv_create_comp_channel(verbs_kit.context);
+    struct ibv_qp_init_attr init;
+    struct ibv_qp_attr attr;
+    struct pollfd descriptor;
+
+    CHECK(channel != NULL);
+    descriptor = (struct pollfd){.fd = channel->fd, .events = POLLIN};
+    for (int i = 0; i < DESTRUCTIONS; i++) {
+        struct ibv_cq *cq = ibv_create_cq(verbs_kit.context, 64, NULL, channel, 0);
+        struct pair pair = open_pair_on(cq);
+
+        try_out(&pair);
+        for (int k = 0; k < DEPTH; k++) {
+            post_receive(pair.a);
+            post_receive(pair.b);
+        }
+        CHECK_EQ(0, ibv_req_notify_cq(cq, 0));
+        CHECK_EQ(0, ibv_destroy_qp(pair.a));
+        for (int k = 0; k < i; k++) /* the other end notices it sooner or later */
+            (void)ibv_query_qp(pair.b, &attr, IBV_QP_STATE, &init);
+        CHECK_EQ(0, ibv_destroy_qp(pair.b));
+        CHECK_EQ(0, poll(&descriptor, 1, 1));
+        CHECK_EQ(0, ibv_destroy_cq(cq));
+    }
+    CHECK_EQ(0, ibv_destroy_comp_channel(channel));
+}
+
 /* ---- SQD ------------------------------------------------------------------------------------ */
 
 /* Requests posted before SQD end there, later ones wait; connected: before they are posted. */
@@ -422,6 +467,7 @@ int main(void)
     event_of_not_ready();
     overrun();
     srq_limit();
+    no_event_of_destruction();
     drained(true);
     drained(false);
     key_of_a_window();

@@ -24,7 +24,7 @@ void verbs_kit_close(void)
     CHECK_EQ(0, ibv_close_device(verbs_kit.context));
 }
 
-void verbs_kit_bring_up(struct ibv_qp *qp, uint32_t peer)
+void verbs_kit_bring_to_rtr(struct ibv_qp *qp, uint32_t peer)
 {
     struct ibv_qp_attr attr = {
         .qp_state = IBV_QPS_INIT,
@@ -33,10 +33,6 @@ void verbs_kit_bring_up(struct ibv_qp *qp, uint32_t peer)
         .path_mtu = IBV_MTU_4096,
         .dest_qp_num = peer,
         .max_dest_rd_atomic = 8,
-        .max_rd_atomic = 8,
-        .timeout = 22, /* a minute: the peer may have to wait for a processor */
-        .retry_cnt = 7,
-        .rnr_retry = verbs_kit_rnr_retry,
         .ah_attr = {.is_global = 1, .port_num = 1},
     };
 
@@ -49,7 +45,19 @@ void verbs_kit_bring_up(struct ibv_qp *qp, uint32_t peer)
              ibv_modify_qp(qp, &attr,
                            IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
                                IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER));
-    attr.qp_state = IBV_QPS_RTS;
+}
+
+void verbs_kit_bring_up(struct ibv_qp *qp, uint32_t peer)
+{
+    struct ibv_qp_attr attr = {
+        .qp_state = IBV_QPS_RTS,
+        .max_rd_atomic = 8,
+        .timeout = 22, /* a minute: the peer may have to wait for a processor */
+        .retry_cnt = 7,
+        .rnr_retry = verbs_kit_rnr_retry,
+    };
+
+    verbs_kit_bring_to_rtr(qp, peer);
     CHECK_EQ(0, ibv_modify_qp(qp, &attr,
                               IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
                                   IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC));

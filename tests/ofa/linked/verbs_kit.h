@@ -28,6 +28,9 @@ void verbs_kit_close(void);
  */
 void verbs_kit_bring_up(struct ibv_qp *qp, uint32_t peer);
 
+/* The same up to RTR. */
+void verbs_kit_bring_to_rtr(struct ibv_qp *qp, uint32_t peer);
+
 /* Brings a UD queue pair from RESET to RTS. */
 void verbs_kit_bring_up_ud(struct ibv_qp *qp, uint32_t qkey);
 

@@ -184,6 +184,7 @@ struct ofa_cq {
     struct ofa_spin lock; /* guards what follows */
     enum ofa_arming armed;
     bool has_callback;
+    bool taken;                   /* a completion that came after it was armed has left the SEVD */
     uint32_t idle;                /* empty polls in a row */
     struct ofa_completion *stash; /* a ring */
     uint32_t stash_room;
@@ -312,12 +313,13 @@ struct ofa_qp {
     it_ep_handle_t send_ep;          /* for requests: .ep, unless the queue pair is its own peer */
     struct ofa_datagrams *datagrams; /* of a UD queue pair; otherwise NULL */
     uint32_t every_flags;            /* added to the flags of each request */
-    bool parks;                      /* like InfiniBand: receives outlive the connection */
+    atomic_bool parks;               /* like InfiniBand: receives outlive the connection */
     atomic_int state;                /* enum ibv_qp_state; programs read base.state */
     _Atomic(uint64_t) give_up_ns; /* when requests to a peer that is gone fail; 0: no such peer */
 
     struct ofa_spin post_lock;   /* guards the order of requests and what follows */
     bool holding;                /* requests are held, not posted to the EP */
+    uint8_t sends_from;          /* enum ibv_qp_state: the first state that takes requests */
     bool connected;              /* requests may be posted once the queue pair is in RTS */
     bool suspended;              /* after a fork: no process has claimed the connection yet */
     uint32_t inline_places;      /* one more than the depth of the send queue */

@@ -128,7 +128,7 @@ int ofa_hold_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr)
     struct ofa_held *held;
     int error;
 
-    if (state < IBV_QPS_RTS)
+    if (state < qp->sends_from)
         return EINVAL;
     if (qp->connected && state != IBV_QPS_SQD) {
         claim_locked(qp);
@@ -196,7 +196,7 @@ void ofa_hold_release(struct ofa_qp *qp)
 
     ofa_spin_take(&qp->post_lock);
     qp->connected = true;
-    qp->holding = state < IBV_QPS_RTS || state == IBV_QPS_SQD;
+    qp->holding = state < qp->sends_from || state == IBV_QPS_SQD;
     post_held_locked(qp, state == IBV_QPS_SQD ? qp->held_due : qp->held_count);
     ofa_spin_drop(&qp->post_lock);
 }

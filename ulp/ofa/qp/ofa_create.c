@@ -115,6 +115,8 @@ static void fill(struct ofa_qp *qp, const struct ibv_qp_init_attr_ex *attr)
     qp->holding = true;
     ofa_drain_init(qp);
     qp->parks = qp->context->device->base.transport_type != IBV_TRANSPORT_IWARP;
+    /* An RNIC has no RTR; ib_send_bw posts in it if it finds one. */
+    qp->sends_from = qp->parks ? IBV_QPS_RTS : IBV_QPS_RTR;
 }
 
 static void count(struct ofa_qp *qp, unsigned int by)

@@ -142,9 +142,28 @@ int ofa_ep_clear(struct ofa_qp *qp)
     return 0;
 }
 
+/*
+ * Makes completions of a queue pair that is being destroyed park, so that they cause no event. The
+ * program sees none of them.
+ */
+static int free_quietly(struct ofa_qp *qp)
+{
+    int state = atomic_exchange_explicit(&qp->state, IBV_QPS_RESET, memory_order_relaxed);
+    bool parks = qp->parks;
+    int error;
+
+    qp->parks = true;
+    error = ofa_errno(it_ep_free(qp->ep));
+    if (error != 0) {
+        qp->parks = parks;
+        atomic_store_explicit(&qp->state, state, memory_order_relaxed);
+    }
+    return error;
+}
+
 int ofa_ep_close(struct ofa_qp *qp)
 {
-    int error = ofa_errno(it_ep_free(qp->ep));
+    int error = free_quietly(qp);
 
     if (error != 0)
         return error;

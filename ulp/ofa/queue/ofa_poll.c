@@ -84,13 +84,16 @@ static bool is_idle_locked(struct ofa_cq *cq, uint32_t taken)
 static OFA_INLINE uint32_t take(struct ofa_cq *cq, uint32_t room, struct ibv_wc *wc)
 {
     uint32_t taken = 0;
+    uint32_t fresh = 0;
     bool idle;
 
     ofa_spin_take(&cq->lock);
     if ((cq->parked_count | cq->stash_count) > 0)
         taken = take_kept_locked(cq, room, wc);
     if (taken < room)
-        taken += take_batch_locked(cq, room - taken, wc + taken);
+        fresh = take_batch_locked(cq, room - taken, wc + taken);
+    cq->taken |= fresh > 0;
+    taken += fresh;
     if (taken >= BATCH && taken < room)
         taken += take_more_locked(cq, room - taken, wc + taken);
     idle = is_idle_locked(cq, taken);
@@ -135,9 +138,10 @@ static bool gather_locked(struct ofa_cq *cq)
 
     while (it_evd_dequeue(cq->evd, &event) == IT_SUCCESS) {
         completion.qp = translate_locked(cq, &event, &completion.wc);
-        if (completion.qp)
-            any |= ofa_stash_push_locked(cq, &completion) &&
-                   (cq->armed == OFA_ARMED || completion.wc.status != IBV_WC_SUCCESS);
+        if (!completion.qp || !ofa_stash_push_locked(cq, &completion))
+            continue;
+        cq->taken = true;
+        any |= cq->armed == OFA_ARMED || completion.wc.status != IBV_WC_SUCCESS;
     }
     return any | ofa_unpark_locked(cq);
 }
@@ -162,22 +166,21 @@ static int arm(const struct ofa_cq *cq, enum ofa_arming armed)
 
 /*
  * Runs on the IA's thread when the armed SEVD has a completion. The program gets an event even if
- * it has polled the completion already, but not if it is parked: then the SEVD is armed again.
+ * it has polled the completion already, but not if it is parked, or its queue pair is destroyed:
+ * then the SEVD is armed again.
  */
 static void on_completion(it_evd_handle_t evd, void *argument)
 {
     struct ofa_cq *cq = argument;
     enum ofa_arming armed;
-    uint32_t parked;
     uint32_t stashed;
 
     (void)evd;
     ofa_spin_take(&cq->lock);
-    parked = cq->parked_count;
     stashed = cq->stash_count;
     if (cq->armed != OFA_DISARMED)
         (void)gather_locked(cq);
-    if (cq->stash_count > stashed || cq->parked_count == parked)
+    if (cq->taken || cq->stash_count > stashed)
         raise_locked(cq);
     armed = cq->armed;
     ofa_spin_drop(&cq->lock);
@@ -230,6 +233,7 @@ int ofa_req_notify_cq(struct ibv_cq *base, int solicited_only)
     else if (cq->armed == OFA_DISARMED)
         cq->armed = OFA_ARMED_SOLICITED;
     armed = cq->armed;
+    cq->taken = false;
     attach = !cq->has_callback;
     cq->has_callback = true;
     ofa_spin_drop(&cq->lock);
@@ -244,9 +248,16 @@ int ofa_req_notify_cq(struct ibv_cq *base, int solicited_only)
 
 void ofa_cq_forget(struct ofa_cq *cq, const struct ofa_qp *qp)
 {
+    bool taken;
+    uint32_t others;
+
     ofa_spin_take(&cq->lock);
+    taken = cq->taken;
+    ofa_stash_forget_locked(cq, qp);
+    others = cq->stash_count;
     (void)gather_locked(cq);
     ofa_stash_forget_locked(cq, qp);
+    cq->taken = taken || cq->stash_count > others;
     ofa_park_forget_locked(cq, qp);
     ofa_spin_drop(&cq->lock);
 }
