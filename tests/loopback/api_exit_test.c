@@ -94,6 +94,9 @@ static void peer_sees_the_end(void (*leave)(void), bool killed)
 
 /* ---- A thread that is cancelled -------------------------------------------------------------- */
 
+/* Sanitizers need the C library's calls, which are cancellation points (base_call.h). */
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
 struct waiting {
     it_evd_handle_t evd;
     _Atomic int thread;
@@ -143,6 +146,14 @@ static void cancelled_in_a_wait(void)
     fx_pair_close(&pair);
 }
 
+#else
+
+static void cancelled_in_a_wait(void)
+{
+}
+
+#endif
+
 /* ---- A program that is executed ------------------------------------------------------------- */
 
 /* None of the descriptors that a connection needs reaches another program. */
@@ -168,10 +179,7 @@ int main(void)
     peer_sees_the_end(leave_by_exit, false);
     peer_sees_the_end(leave_by_signal, true);
     descriptors_are_closed_on_exec();
-    /* Sanitizers need the C library's calls, which are cancellation points (base_call.h). */
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     cancelled_in_a_wait();
-#endif
     check_done();
     return 0;
 }

@@ -36,9 +36,20 @@ static void set(it_ep_handle_t ep, int level, int option, int value)
     CHECK_OK(itx_ep_set_stream_option(ep, level, option, &value, sizeof(value)));
 }
 
-/* No data is under way, so only the kernel's probes notice. */
+/* Returns the number of segments that the peer's kernel has not acknowledged. */
+static unsigned under_way(it_ep_handle_t ep)
+{
+    struct tcp_info info;
+    socklen_t length = sizeof(info);
+
+    CHECK_OK(itx_ep_get_stream_option(ep, IPPROTO_TCP, TCP_INFO, &info, &length));
+    return info.tcpi_unacked;
+}
+
+/* No data is under way, so only the kernel's probes notice. Until then it sends none. */
 static void idle(struct fx_pair *pair)
 {
+    FX_WAIT_WHILE(under_way(pair->a_ep) > 0, "the peer acknowledges all data");
     set(pair->a_ep, SOL_SOCKET, SO_KEEPALIVE, 1);
     set(pair->a_ep, IPPROTO_TCP, TCP_KEEPIDLE, 1);
     set(pair->a_ep, IPPROTO_TCP, TCP_KEEPINTVL, 1);
