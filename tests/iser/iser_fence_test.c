@@ -8,6 +8,7 @@
 
 #include <poll.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@ static struct wire_bed bed;
 static struct wire_pdu pdu;
 static sem_t begun, gate;
 static unsigned char octets[BLOCKS * WIRE_BLOCK];
+static _Atomic unsigned writes; /* that have ended: orders them with first_octet */
 
 /* ---- a unit whose writes wait at a gate ------------------------------------------------------ */
 
@@ -35,7 +37,13 @@ static int gated_write(void *context, uint64_t offset, const void *data, size_t 
     while (sem_wait(&gate) != 0) {
     }
     memcpy(octets + offset, data, length);
+    (void)atomic_fetch_add(&writes, 1);
     return 0;
+}
+
+static int first_octet(void)
+{
+    return atomic_load(&writes) ? octets[0] : -1;
 }
 
 static int gated_flush(void *context)
@@ -144,12 +152,12 @@ static void replaced(enum wire_way way, bool lost)
     }
     open_gate();
     wire_login_end(&fresh);
-    CHECK_EQ(1, octets[0]);
+    CHECK_EQ(1, first_octet());
     take_attention(&fresh);
     open_gate();
     memset(fresh.memory, 2, WIRE_BLOCK);
     CHECK_EQ(0, wire_write(&fresh, 0, WIRE_BLOCK, WIRE_BLOCK, 0, &pdu));
-    CHECK_EQ(2, octets[0]);
+    CHECK_EQ(2, first_octet());
     wire_logout(&fresh);
     wire_logout(&witness);
     teardown();
@@ -269,7 +277,7 @@ static void preempted(bool aborted)
     if (!aborted) {
         wire_expect(&fresh, &pdu, 0x21);
         CHECK_EQ(0, pdu.bhs[3]);
-        CHECK_EQ(1, octets[0]);
+        CHECK_EQ(1, first_octet());
     }
     wire_logout(&fresh);
     wire_logout(&old);

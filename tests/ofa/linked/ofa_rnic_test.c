@@ -41,6 +41,20 @@ static int post_write(struct ibv_qp *qp, const struct ibv_mr *mr)
     return ibv_post_send(qp, &wr, &bad);
 }
 
+/* Returns when the peer has received a message: it then also has all that was written before. */
+static void await_writes(struct ibv_qp *writer, struct ibv_qp *target, struct ibv_cq *cq)
+{
+    struct ibv_send_wr send = {.opcode = IBV_WR_SEND};
+    struct ibv_recv_wr receive = {.wr_id = 8};
+    struct ibv_send_wr *bad_send;
+    struct ibv_recv_wr *bad_receive;
+
+    CHECK_EQ(0, ibv_post_recv(target, &receive, &bad_receive));
+    CHECK_EQ(0, ibv_post_send(writer, &send, &bad_send));
+    for (int i = 0; i < 2; i++)
+        CHECK_EQ(IBV_WC_SUCCESS, verbs_kit_completion(cq).status); /* of Write and receive */
+}
+
 /* by_rnic: as the devices say that they are. */
 static void request_in_rtr(bool by_rnic, bool rts_is_peer)
 {
@@ -58,7 +72,7 @@ static void request_in_rtr(bool by_rnic, bool rts_is_peer)
     CHECK_EQ(by_rnic ? 0 : EINVAL, post_write(in_rtr, mr));
     verbs_kit_bring_up(in_rts, in_rtr->qp_num);
     if (by_rnic) {
-        CHECK_EQ(IBV_WC_SUCCESS, verbs_kit_completion(cq).status);
+        await_writes(in_rtr, in_rts, cq);
         CHECK_EQ('c', octets[OCTETS / 2]);
         CHECK_EQ(0, post_write(in_rtr, mr));
         CHECK_EQ(IBV_WC_SUCCESS, verbs_kit_completion(cq).status);
