@@ -32,31 +32,23 @@ static bool leaves;
 
 static void lock_take(struct base_lock *lock)
 {
-    uint32_t free = 0;
-
     (void)lock;
-    if (leaves)
-        return;
-    while (!model_compare(&lock_word, 4, &free, 1, memory_order_acquire, memory_order_relaxed, 0)) {
-        free = 0;
-        (void)model_yield();
-    }
+    if (!leaves)
+        model_lock(&lock_word);
 }
 
 static void lock_drop(struct base_lock *lock)
 {
     (void)lock;
-    if (leaves)
-        return;
-    model_store(&lock_word, 4, 0, memory_order_release, 0);
+    if (!leaves)
+        model_unlock(&lock_word);
 }
 
 static int waiter_sleep(struct evd_waiter *sleeper, uint64_t deadline_ns)
 {
     (void)sleeper;
     (void)deadline_ns;
-    while (model_load(&woken, 4, memory_order_acquire, 0) == 0)
-        (void)model_yield();
+    model_sleep(&woken, sizeof(woken), 0);
     leaves = true;
     return 0;
 }

@@ -6,9 +6,9 @@
 #include <ucontext.h>
 
 #define THREADS 4u
-#define OBJECTS 12u
-#define WRITES  48u
-#define CHOICES 512u
+#define OBJECTS 16u
+#define WRITES  96u
+#define CHOICES 1024u
 #define STACK   65536u
 #define LINES   64u
 
@@ -32,10 +32,23 @@ static struct {
 } objects[OBJECTS];
 static unsigned object_count;
 
+/* What a thread does in its next step. */
+enum act {
+    ACT_BEGIN,
+    ACT_LOAD,
+    ACT_STORE, /* or read-modify-write */
+    ACT_YIELD  /* looks at all objects */
+};
+
 static struct {
     ucontext_t context;
     char stack[STACK];
     struct view view;
+    enum act act;
+    const volatile void *at;
+    size_t awaits; /* octets of *at that must differ from .unwanted; 0: it can go on */
+    uint64_t unwanted;
+    bool asleep; /* its next step was explored at an earlier time, and commutes with all since */
     bool looked[OBJECTS]; /* since it has yielded */
     bool ended;
     bool yields;
@@ -181,8 +194,10 @@ static void put(unsigned object, size_t size, uint64_t value, memory_order order
 
 /* ---- Operations ---- */
 
-static void step(void)
+static void step(enum act act, const volatile void *at)
 {
+    threads[current].act = act;
+    threads[current].at = at;
     (void)swapcontext(&threads[current].context, &scheduler);
 }
 
@@ -195,7 +210,7 @@ uint64_t model_load(const volatile void *at, size_t size, memory_order order, in
 {
     unsigned object, from, number;
 
-    step();
+    step(ACT_LOAD, at);
     order = order_at(order, line);
     object = object_of(at, size);
     from = oldest(object, order);
@@ -206,7 +221,7 @@ uint64_t model_load(const volatile void *at, size_t size, memory_order order, in
 
 void model_store(volatile void *at, size_t size, uint64_t value, memory_order order, int line)
 {
-    step();
+    step(ACT_STORE, at);
     put(object_of(at, size), size, value, order_at(order, line), false);
 }
 
@@ -217,7 +232,7 @@ uint64_t model_change(volatile void *at, size_t size, enum model_change change, 
     unsigned object;
     uint64_t before;
 
-    step();
+    step(ACT_STORE, at);
     order = order_at(order, line);
     object = object_of(at, size);
     take(object, objects[object].count - 1, order);
@@ -238,7 +253,7 @@ bool model_compare(volatile void *at, size_t size, void *expected, uint64_t valu
     unsigned object, last, may[WRITES], count = 0, number;
     uint64_t wanted = 0;
 
-    step();
+    step(ACT_STORE, at);
     success = order_at(success, line);
     failure = order_at(failure, line);
     memcpy(&wanted, expected, size);
@@ -260,6 +275,36 @@ bool model_compare(volatile void *at, size_t size, void *expected, uint64_t valu
     return false;
 }
 
+void model_lock(_Atomic uint32_t *word)
+{
+    unsigned object;
+
+    threads[current].awaits = sizeof(*word);
+    threads[current].unwanted = 1;
+    step(ACT_STORE, word);
+    threads[current].awaits = 0;
+    object = object_of(word, sizeof(*word));
+    take(object, objects[object].count - 1, memory_order_acquire);
+    put(object, sizeof(*word), 1, memory_order_relaxed, true);
+}
+
+void model_unlock(_Atomic uint32_t *word)
+{
+    model_store(word, sizeof(*word), 0, memory_order_release, 0);
+}
+
+void model_sleep(const volatile void *at, size_t size, uint64_t value)
+{
+    unsigned object;
+
+    threads[current].awaits = size;
+    threads[current].unwanted = value;
+    step(ACT_LOAD, at);
+    threads[current].awaits = 0;
+    object = object_of(at, size);
+    take(object, objects[object].count - 1, memory_order_relaxed);
+}
+
 /* Returns true if the thread has seen the last write of each object that it has loaded. */
 static bool is_up_to_date(void)
 {
@@ -275,7 +320,7 @@ int model_yield(void)
 {
     threads[current].yields = is_up_to_date();
     threads[current].changes_seen = changes;
-    step();
+    step(ACT_YIELD, NULL);
     threads[current].yields = false;
     for (unsigned i = 0; i < object_count; i++) {
         if (threads[current].looked[i])
@@ -314,7 +359,7 @@ static void thread_main(void)
 {
     model->run(current);
     threads[current].ended = true;
-    step();
+    step(ACT_BEGIN, NULL);
 }
 
 static void execute_begin(void)
@@ -326,7 +371,10 @@ static void execute_begin(void)
     for (unsigned i = 0; i < model->threads; i++) {
         memset(&threads[i].view, 0, sizeof(threads[i].view));
         memset(threads[i].looked, 0, sizeof(threads[i].looked));
-        threads[i].ended = threads[i].yields = false;
+        threads[i].ended = threads[i].yields = threads[i].asleep = false;
+        threads[i].act = ACT_BEGIN;
+        threads[i].at = NULL;
+        threads[i].awaits = 0;
         (void)getcontext(&threads[i].context);
         threads[i].context.uc_stack.ss_sp = threads[i].stack;
         threads[i].context.uc_stack.ss_size = STACK;
@@ -334,28 +382,80 @@ static void execute_begin(void)
     }
 }
 
-static void execute(void)
+/* Returns true if both orders of the next steps of two threads have the same outcome. */
+static bool commute(unsigned one, unsigned other)
 {
-    unsigned may[THREADS], count;
+    enum act act = threads[one].act;
+    enum act other_act = threads[other].act;
+
+    if (act == ACT_YIELD || other_act == ACT_YIELD)
+        return act != ACT_STORE && other_act != ACT_STORE;
+    return threads[one].at != threads[other].at || (act != ACT_STORE && other_act != ACT_STORE);
+}
+
+/*
+ * Of executions that differ only in the order of steps that commute, one is explored: a step that
+ * was explored here before is not explored behind steps that it commutes with ("sleep sets").
+ */
+static unsigned choose_thread(const unsigned *may, unsigned count)
+{
+    unsigned chosen = choose(count);
+
+    for (unsigned i = 0; i < chosen; i++)
+        threads[may[i]].asleep = true;
+    for (unsigned i = 0; i < model->threads; i++)
+        threads[i].asleep = threads[i].asleep && commute(i, may[chosen]);
+    return may[chosen];
+}
+
+static bool can_go_on(unsigned thread)
+{
+    uint64_t value = 0;
+
+    if (threads[thread].ended ||
+        (threads[thread].yields && threads[thread].changes_seen == changes))
+        return false;
+    memcpy(&value, (const void *)(uintptr_t)threads[thread].at, threads[thread].awaits);
+    return threads[thread].awaits == 0 || value != threads[thread].unwanted;
+}
+
+/* Returns false if the rest of this execution was explored before. */
+static bool execute_step(bool *all_ended)
+{
+    unsigned may[THREADS], count = 0;
+    bool stuck = true;
+
+    *all_ended = true;
+    for (unsigned i = 0; i < model->threads; i++) {
+        *all_ended = *all_ended && threads[i].ended;
+        if (!can_go_on(i))
+            continue;
+        stuck = false;
+        if (!threads[i].asleep)
+            may[count++] = i;
+    }
+    model_require(*all_ended || !stuck, "some thread can go on");
+    if (found || *all_ended)
+        return true;
+    if (count == 0)
+        return false;
+    current = choose_thread(may, count);
+    (void)swapcontext(&scheduler, &threads[current].context);
+    return true;
+}
+
+static bool execute(void)
+{
+    bool all_ended = false;
 
     execute_begin();
-    for (;;) {
-        bool all_ended = true;
-
-        count = 0;
-        for (unsigned i = 0; i < model->threads; i++) {
-            all_ended = all_ended && threads[i].ended;
-            if (!threads[i].ended && (!threads[i].yields || threads[i].changes_seen != changes))
-                may[count++] = i;
-        }
-        model_require(all_ended || count > 0, "some thread can go on");
-        if (found || all_ended)
-            break;
-        current = may[choose(count)];
-        (void)swapcontext(&scheduler, &threads[current].context);
+    while (!found && !all_ended) {
+        if (!execute_step(&all_ended))
+            return false;
     }
     if (!found)
         model->end();
+    return true;
 }
 
 const char *model_explore(const struct model *of, int weak_line, memory_order order,
@@ -369,8 +469,7 @@ const char *model_explore(const struct model *of, int weak_line, memory_order or
     known_line_count = 0;
     *executions = 0;
     do {
-        execute();
-        ++*executions;
+        *executions += execute();
     } while (!found && next_path());
     return found;
 }

@@ -33,6 +33,11 @@ bool model_compare(volatile void *at, size_t size, void *expected, uint64_t valu
                    memory_order success, memory_order failure, int line);
 /* Lets another thread go on first. */
 int model_yield(void);
+/* A lock: 0 is free. No thread spins. */
+void model_lock(_Atomic uint32_t *word);
+void model_unlock(_Atomic uint32_t *word);
+/* Returns when the memory no longer has this value. Sees it, and orders nothing else. */
+void model_sleep(const volatile void *at, size_t size, uint64_t value);
 /* Plain memory that threads use in turns. Returns the value before. */
 uint64_t model_use(uint64_t *at, uint64_t value);
 uint64_t model_read(uint64_t *at);
@@ -76,9 +81,12 @@ unsigned model_lines(int *lines, unsigned room);
 #undef atomic_compare_exchange_strong_explicit
 #undef atomic_compare_exchange_weak_explicit
 
-/* A file of the library that is included after another one defines it anew. */
+/*
+ * A file of the library that is included after another one defines it anew. Operations of -1 are
+ * not weakened: another test does that.
+ */
 #define MODEL_FILE             0
-#define MODEL_LINE             (MODEL_FILE * 10000 + __LINE__)
+#define MODEL_LINE             (MODEL_FILE < 0 ? 0 : MODEL_FILE * 10000 + __LINE__)
 #define MODEL_TYPE(at)         __typeof__(0 ? *(at) : *(at))
 #define atomic_init(at, value) model_init((at), sizeof(*(at)), (uint64_t)(value))
 #define atomic_load_explicit(at, order)                                                            \
