@@ -14,7 +14,10 @@
 
 /* A thread without the lead yields after this many polls in one round of the leader: some 30 us. */
 #define LEAD_STAND_BY 1024u
-/* A yield that took this long means that another process needs the processor. */
+/*
+ * A yield that took this long means that another process needs the processor. It is measured
+ * together with the poll behind it, which has an additional nanosecond for each octet.
+ */
 #define LEAD_STOLEN_NS UINT64_C(100000)
 /* Then waits do not poll until this many short sleeps have passed. */
 #define LEAD_SPIN_PAUSE  1000u
@@ -91,11 +94,12 @@ static bool lead_spin(struct uiw_progress *progress, struct evd_waiter *waiter,
 
     while (before < end && before < deadline_ns) {
         uint64_t now;
+        size_t octets;
 
         (void)sched_yield();
-        (void)uiw_round_run(progress, false);
+        octets = uiw_round_run(progress, false);
         now = base_now_ns();
-        if (now - before > LEAD_STOLEN_NS) {
+        if (now - before > LEAD_STOLEN_NS + octets) {
             progress->spin_ns = 0;
             progress->spin_pause = LEAD_SPIN_PAUSE;
         }
