@@ -87,9 +87,9 @@ static void fake_free(struct iser_link *link)
 }
 
 static const struct iser_link_ops fake_ops[2] = {
-    {false, fake_send, fake_solicit, fake_respond, fake_full_feature, fake_drain, fake_discard,
-     fake_free},
-    {true, fake_send, fake_solicit, fake_respond, fake_full_feature, fake_drain, fake_discard,
+    {false, fake_send, fake_solicit, fake_respond, fake_full_feature, fake_drain, NULL,
+     fake_discard, fake_free},
+    {true, fake_send, fake_solicit, fake_respond, fake_full_feature, fake_drain, NULL, fake_discard,
      fake_free}};
 
 /* ---------------------------------------------------------------- the world */

@@ -309,6 +309,9 @@ static void itiser_wait_for_units(struct itiser *target)
 {
     struct pollfd done = {.fd = iser_pool_fd(target->pool), .events = POLLIN};
 
+    for (size_t i = 0; i < target->service.target_count; i++)
+        if (target->service.targets[i].scsi)
+            iser_scsi_go_on(target->service.targets[i].scsi);
     while (target->service.sessions) {
         (void)poll(&done, 1, -1);
         iser_pool_reap(target->pool);

@@ -67,12 +67,15 @@ static uint64_t offset_of(const struct iser_scsi_command *command)
     return command->lba * command->lu->unit->block_size;
 }
 
-/* If the unit is memory, the data needs no buffer of the caller. */
+/*
+ * If the unit is memory, the data needs no buffer of the caller. While a command waits until no
+ * data moves, data that comes later is copied, so that it need not wait for long.
+ */
 static void offer_memory(struct iser_scsi_command *command, uint32_t length)
 {
     const struct itiser_unit *unit = command->lu->unit;
 
-    if (length == 0 || !unit->memory)
+    if (length == 0 || !unit->memory || command->lu->line)
         return;
     command->region = unit->memory;
     command->region_size = unit->blocks * unit->block_size;

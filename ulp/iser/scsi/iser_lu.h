@@ -64,12 +64,14 @@ struct iser_lu {
     bool persists;       /* APTPL */
 
     /*
-     * For units that block: COMPARE AND WRITE and ORWRITE run alone among the commands that write.
+     * COMPARE AND WRITE and ORWRITE run alone among the commands that write on a unit that blocks,
+     * and not while data moves straight from or to their blocks.
      */
     unsigned writing;
     bool alone;
     bool admitting; /* commands of the line are being started */
     struct iser_scsi_command *line, **line_end;
+    struct iser_scsi_command *moves; /* commands whose data moves straight from or to the unit */
 };
 
 struct iser_scsi_target {
@@ -77,6 +79,7 @@ struct iser_scsi_target {
     struct iser_pool *pool;
     struct iser_scsi_nexus *nexuses;
     struct iser_lu *lus[ITISER_LUNS_MAX];
+    bool held;                /* a command waits until data has moved */
     struct iser_state *state; /* state of the state file; NULL: no file */
 };
 
@@ -94,7 +97,7 @@ typedef enum {
 
 #define ISER_SPEC_MEDIUM 0x01u /* not while the unit is stopped */
 #define ISER_SPEC_WRITES 0x02u /* not while the unit is write-protected */
-#define ISER_SPEC_ALONE  0x04u /* not while another command writes */
+#define ISER_SPEC_ALONE  0x04u /* not while another command writes, or moves the same blocks */
 #define ISER_SPEC_THIN   0x08u /* only where blocks can be unmapped */
 #define ISER_SPEC_POOL   0x10u /* .work may block even if the unit does not */
 

@@ -133,6 +133,12 @@ static bool is_counted(const struct iser_scsi_command *command)
            unit_blocks(command->lu);
 }
 
+/* Returns true for commands that may have to wait for others. */
+static bool stands_in_line(const struct iser_scsi_command *command)
+{
+    return is_counted(command) || (command->spec->flags & ISER_SPEC_ALONE) != 0;
+}
+
 static struct iser_scsi_command *command_of(struct iser_work *work)
 {
     return (struct iser_scsi_command *)(void *)((char *)work -
@@ -159,7 +165,7 @@ static void work_done(struct iser_work *work)
     struct iser_scsi_command *command = command_of(work);
     struct iser_lu *lu = command->lu;
 
-    if (is_counted(command)) {
+    if (stands_in_line(command)) {
         lu->writing--;
         lu->alone = false;
         admit(lu);
@@ -184,22 +190,41 @@ static void start_work(struct iser_scsi_command *command)
     work_done(&command->work);
 }
 
-/* Starts the commands that wait for the unit, in order, as far as they may run now. */
+/* Returns true while data moves straight from or to a block of the command. */
+static bool is_moving(const struct iser_lu *lu, const struct iser_scsi_command *command)
+{
+    const struct iser_scsi_command *other = lu->moves;
+
+    while (other && (other->lba >= command->lba + command->blocks ||
+                     command->lba >= other->lba + other->blocks))
+        other = other->move_next;
+    return other != NULL;
+}
+
+/*
+ * Starts the commands that wait for the unit, in order, as far as they may run now. One that waits
+ * for data to move does not hold up the others.
+ */
 static void admit(struct iser_lu *lu)
 {
-    struct iser_scsi_command *command;
+    struct iser_scsi_command *command, **at = &lu->line;
 
     if (lu->admitting)
         return; /* called for a command that ended at once: the loop below continues */
     lu->admitting = true;
-    while ((command = lu->line) != NULL) {
+    while ((command = *at) != NULL) {
         bool alone = (command->spec->flags & ISER_SPEC_ALONE) != 0;
 
         if (lu->alone || (alone && lu->writing > 0))
             break;
-        lu->line = command->next;
-        if (!lu->line)
-            lu->line_end = &lu->line;
+        if (alone && is_moving(lu, command)) {
+            at = &command->next;
+            lu->target->held = true;
+            continue;
+        }
+        *at = command->next;
+        if (!*at)
+            lu->line_end = at;
         lu->writing++;
         lu->alone = alone;
         start_work(command);
@@ -207,7 +232,7 @@ static void admit(struct iser_lu *lu)
     lu->admitting = false;
 }
 
-void iser_scsi_execute(struct iser_scsi_command *command)
+static void execute(struct iser_scsi_command *command)
 {
     struct iser_lu *lu = command->lu;
 
@@ -219,7 +244,7 @@ void iser_scsi_execute(struct iser_scsi_command *command)
         end(command);
         return;
     }
-    if (!is_counted(command)) {
+    if (!stands_in_line(command)) {
         start_work(command);
         return;
     }
@@ -228,4 +253,51 @@ void iser_scsi_execute(struct iser_scsi_command *command)
     *lu->line_end = command;
     lu->line_end = &command->next;
     admit(lu);
+}
+
+void iser_scsi_execute(struct iser_scsi_command *command)
+{
+    struct iser_lu *lu = command->lu;
+    bool go_on = command->out_length > 0 && iser_scsi_moved(command);
+
+    execute(command);
+    if (go_on)
+        admit(lu);
+}
+
+/* ---- Data that moves straight from or to the unit --------------------------------- */
+
+void iser_scsi_move(struct iser_scsi_command *command)
+{
+    struct iser_lu *lu = command->lu;
+
+    command->move_next = lu->moves;
+    command->move_previous = &lu->moves;
+    if (lu->moves)
+        lu->moves->move_previous = &command->move_next;
+    lu->moves = command;
+}
+
+bool iser_scsi_moved(struct iser_scsi_command *command)
+{
+    if (!command->move_previous)
+        return false;
+    *command->move_previous = command->move_next;
+    if (command->move_next)
+        command->move_next->move_previous = command->move_previous;
+    command->move_previous = NULL;
+    return command->lu->line != NULL;
+}
+
+bool iser_scsi_is_held(const struct iser_scsi_target *target)
+{
+    return target->held;
+}
+
+void iser_scsi_go_on(struct iser_scsi_target *target)
+{
+    target->held = false;
+    for (size_t i = 0; i < ITISER_LUNS_MAX; i++)
+        if (target->lus[i] && target->lus[i]->line)
+            admit(target->lus[i]);
 }

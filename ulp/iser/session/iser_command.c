@@ -136,7 +136,8 @@ bool iser_command_resume_one(struct iser_service *service)
 static void command_go_on(struct iser_task *task)
 {
     struct iser_transfer *transfer = &task->transfer;
-    struct iser_link *link = task->session->link;
+    const struct iser_session *session = task->session;
+    struct iser_link *link = session->link;
 
     if (transfer->out_have < transfer->out_length) {
         if (++transfer->ttt == ISER_NONE)
@@ -148,6 +149,8 @@ static void command_go_on(struct iser_task *task)
     }
     task->state = ISER_TASK_UNIT;
     iser_scsi_execute(&task->command);
+    if (iser_scsi_is_held(session->target->scsi))
+        event_active(&session->service->aborted, EV_TIMEOUT, 0);
 }
 
 void iser_command_solicited(struct iser_task *task)
@@ -290,6 +293,7 @@ static bool command_use_unit(struct iser_task *task)
             return false;
     }
     task->transfer.data = command->direct;
+    iser_scsi_move(command);
     return true;
 }
 

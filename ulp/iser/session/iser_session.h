@@ -49,7 +49,8 @@ struct iser_service {
     uint16_t last_tsih;
     uint32_t last_task; /* numbers of tasks in order of arrival */
     uint64_t logins, failed_logins;
-    struct event aborted; /* an aborted task is gone: iser_aborted.c resumes what waits for it */
+    /* An aborted task is gone, or data has moved: iser_aborted.c resumes what waits for that. */
+    struct event aborted;
     /* For the portal: */
     void *portal;
     /* Appends the TargetAddress lines for an initiator that came through this session. */

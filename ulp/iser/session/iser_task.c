@@ -74,7 +74,7 @@ void iser_task_free(struct iser_task *task)
     task->next = session->spare;
     session->spare = task;
     session->task_count--;
-    if (task->aborted)
+    if (iser_scsi_moved(&task->command) || task->aborted)
         event_active(&session->service->aborted, EV_TIMEOUT, 0);
     iser_task_leave_window(task);
 }

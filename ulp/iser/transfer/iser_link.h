@@ -105,6 +105,8 @@ struct iser_link_ops {
      */
     bool (*full_feature)(struct iser_link *link);
     void (*drain)(struct iser_link *link);
+    /* Handles what has happened without a notice. NULL: nothing does. */
+    void (*poll)(struct iser_link *link);
     /* Called when the link is closed: from now on it accesses nothing of the session. */
     void (*discard)(struct iser_link *link);
     void (*free)(struct iser_link *link);

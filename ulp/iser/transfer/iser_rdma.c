@@ -161,6 +161,13 @@ static void rdma_events(it_evd_handle_t evd, void *argument)
     iser_link_leave(&rdma->link);
 }
 
+static void rdma_poll(struct iser_link *link)
+{
+    iser_link_enter(link);
+    (void)rdma_turn(link);
+    iser_link_leave(link);
+}
+
 /* ---------------------------------------------------------------- the beginning */
 
 /* Turns off CRC; a device decides for itself. */
@@ -213,6 +220,7 @@ static const struct iser_link_ops iser_rdma_ops = {
     .respond = rdma_respond,
     .full_feature = rdma_full_feature,
     .drain = rdma_drain,
+    .poll = rdma_poll,
     .discard = rdma_discard,
     .free = rdma_free,
 };
