@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Logins with one initiator port (name and ISID) at a target that asks for CHAP. A login ends the
- * session that is there when it is complete, and not earlier. Of several the last one stays. A
- * crowd without the secret does not displace a login that has proved it; new rules end logins.
+ * session that is there when it is complete, and not earlier. Of several the last one stays. One
+ * with the session's TSIH continues it (RFC 7143 6.3.4). A crowd without the secret does not
+ * displace a login that has proved it; new rules end logins.
  */
 #include "iser_wire_kit.h"
 
@@ -14,6 +15,8 @@
 #define SECRET    "the secret of initiators"
 #define CHALLENGE 64u
 #define FAILED    0x0201u /* authentication failure */
+#define TOO_MANY  0x0206u /* connections */
+#define UNKNOWN   0x020au /* session */
 #define ROUNDS    5u
 
 #define HALF_LOGINS 12u
@@ -23,6 +26,8 @@ static struct wire_pdu pdu;
 
 struct login {
     struct wire wire;
+    unsigned tsih, cid;
+    unsigned char isid; /* the last octet */
     unsigned char id;
     unsigned char challenge[CHALLENGE];
     size_t challenge_length;
@@ -35,7 +40,10 @@ static void ask(struct login *login, unsigned flags, const void *text, size_t le
     unsigned char bhs[48];
 
     wire_begin(&login->wire, bhs, 0x43, flags);
-    memcpy(bhs + 8, "\x40\x00\x01\x37\x00\x99", 6);
+    memcpy(bhs + 8, "\x40\x00\x01\x37\x00", 5);
+    bhs[13] = login->isid;
+    wire_put(bhs + 14, login->tsih, 2);
+    wire_put(bhs + 20, login->cid, 2);
     wire_send(&login->wire, bhs, text, length);
 }
 
@@ -72,19 +80,33 @@ static void take_challenge(struct login *login)
     }
 }
 
-/* Goes as far as the target's challenge. */
-static void begin(struct login *login, enum wire_way way)
+/* Connects, and says the names. Returns the status. */
+static unsigned say_names(struct login *login, enum wire_way way)
 {
     static const char names[] = "InitiatorName=iqn.2026-11.example:initiator\0"
                                 "TargetName=" WIRE_TARGET "\0SessionType=Normal\0AuthMethod=CHAP";
-    static const char algorithms[] = "CHAP_A=7";
 
     wire_connect(&login->wire, &bed, way);
     if (way == WIRE_RDMA)
         wire_mpa(&login->wire);
-    CHECK_EQ(0, step(login, 0, names, sizeof(names)));
+    return step(login, 0, names, sizeof(names));
+}
+
+/* Goes as far as the target's challenge. */
+static void ask_for_challenge(struct login *login)
+{
+    static const char algorithms[] = "CHAP_A=7";
+
     CHECK_EQ(0, step(login, 0, algorithms, sizeof(algorithms)));
     take_challenge(login);
+}
+
+static void begin(struct login *login, enum wire_way way)
+{
+    login->tsih = login->cid = 0;
+    login->isid = 0x99;
+    CHECK_EQ(0, say_names(login, way));
+    ask_for_challenge(login);
 }
 
 /* Answers the challenge of `of`. Returns the status. */
@@ -255,6 +277,137 @@ static void not_all_spared(void)
         wire_free(&logins[i].wire);
 }
 
+/* ---- a session that goes on with another connection ------------------------------------------ */
+
+static void log_in(struct login *login, enum wire_way way, unsigned char isid)
+{
+    login->tsih = login->cid = 0;
+    login->isid = isid;
+    CHECK_EQ(0, say_names(login, way));
+    ask_for_challenge(login);
+    CHECK_EQ(0, prove(login, login));
+    finish(login);
+}
+
+static unsigned run(struct login *login, unsigned code)
+{
+    unsigned char cdb[16] = {(unsigned char)code};
+
+    return wire_command(&login->wire, cdb, &pdu);
+}
+
+static void take_attention(struct login *login)
+{
+    while (run(login, 0) != 0)
+        CHECK_EQ(2, pdu.bhs[3]);
+}
+
+/* The keys of a connection only. Ends the test unless the session continues. */
+static void finish_anew(struct login *fresh, const struct login *old)
+{
+    static const char plain[] = "MaxRecvDataSegmentLength=8192";
+    static const char rdma[] = "InitiatorRecvDataSegmentLength=262144\0"
+                               "TargetRecvDataSegmentLength=8192";
+
+    ask_for_challenge(fresh);
+    CHECK_EQ(0, prove(fresh, fresh));
+    if (fresh->wire.way == WIRE_PLAIN)
+        ask(fresh, 0x87, plain, sizeof(plain));
+    else
+        ask(fresh, 0x87, rdma, sizeof(rdma));
+    CHECK(ends_well(fresh));
+    CHECK_EQ(fresh->tsih, wire_get(pdu.bhs + 14, 2));
+    CHECK_EQ(old->wire.cmd_sn, wire_get(pdu.bhs + 28, 4));
+    CHECK(wire_get(pdu.bhs + 32, 4) - old->wire.cmd_sn > 7);
+    fresh->wire.burst = 262144;
+}
+
+/* Logins that name the session, and may not continue it. */
+static void refused(enum wire_way way, const struct login *owner)
+{
+    static const struct {
+        int tsih, cid, isid;
+        unsigned status;
+    } lies[] = {{1, 0, 0, UNKNOWN}, {0, 1, 0, TOO_MANY}, {0, 0, 1, UNKNOWN}};
+    static const char again[] = "InitialR2T=Yes";
+    static struct login login;
+
+    for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+        login.tsih = owner->tsih + (unsigned)lies[i].tsih;
+        login.cid = owner->cid + (unsigned)lies[i].cid;
+        login.isid = (unsigned char)(owner->isid + lies[i].isid);
+        CHECK_EQ(lies[i].status, say_names(&login, way));
+        CHECK(!wire_receive(&login.wire, &pdu));
+        wire_free(&login.wire);
+    }
+    login = *owner;
+    CHECK_EQ(0, say_names(&login, way));
+    ask_for_challenge(&login);
+    login.id ^= 1;
+    CHECK_EQ(FAILED, prove(&login, &login));
+    wire_free(&login.wire);
+    /* What the session has agreed on stays. */
+    CHECK_EQ(0, say_names(&login, way));
+    ask_for_challenge(&login);
+    CHECK_EQ(0, prove(&login, &login));
+    CHECK_EQ(0x0200, step(&login, 0x87, again, sizeof(again)));
+    wire_free(&login.wire);
+}
+
+/* Session, reservation and attentions stay; the command of the older connection ends. */
+static void continued(enum wire_way way)
+{
+    static struct login owner, fresh, other;
+    static struct raw_segment segment;
+    unsigned char bhs[48];
+
+    log_in(&owner, way, 0x99);
+    owner.tsih = wire_get(pdu.bhs + 14, 2);
+    log_in(&other, WIRE_PLAIN, 0x9b);
+    take_attention(&owner);
+    take_attention(&other);
+    CHECK_EQ(0, run(&owner, 0x16)); /* RESERVE(6) */
+    refused(way, &owner);
+    CHECK(is_alive(&owner));
+    wire_begin_write(&owner.wire, bhs, 0, 4096, 0, 0);
+    if (way == WIRE_PLAIN)
+        wire_expect(&owner.wire, &pdu, 0x31);
+    else
+        CHECK_EQ(RAW_OK, raw_receive_fpdu(&owner.wire.raw, &segment)); /* a Read, not answered */
+    fresh = owner;
+    CHECK_EQ(0, say_names(&fresh, way));
+    fresh.wire.cmd_sn = owner.wire.cmd_sn;
+    finish_anew(&fresh, &owner);
+    CHECK(!wire_receive(&owner.wire, &pdu));
+    CHECK_EQ(0, run(&fresh, 0));
+    CHECK_EQ(0x18, run(&other, 0)); /* RESERVATION CONFLICT */
+    CHECK_EQ(0, wire_write(&fresh.wire, 0, 4096, 0, 0, &pdu));
+    CHECK_EQ(0, wire_read(&fresh.wire, 0, 4096, 4096, &pdu));
+    wire_logout(&fresh.wire);
+    CHECK_EQ(0, run(&other, 0));
+    wire_logout(&other.wire);
+    wire_free(&owner.wire);
+    fresh.isid = 0x99;
+    CHECK_EQ(UNKNOWN, say_names(&fresh, way)); /* it has logged out */
+    wire_free(&fresh.wire);
+}
+
+/* A session of one kind does not go on with a connection of another kind. */
+static void other_kind(void)
+{
+    static struct login owner, fresh;
+
+    log_in(&owner, WIRE_PLAIN, 0x99);
+    owner.tsih = wire_get(pdu.bhs + 14, 2);
+    fresh = owner;
+    CHECK_EQ(0x0200, say_names(&fresh, WIRE_RDMA));
+    wire_free(&fresh.wire);
+    CHECK(is_alive(&owner));
+    wire_logout(&owner.wire);
+}
+
+/* ---- rules ----------------------------------------------------------------------------------- */
+
 static void renew_rules(struct wire_bed *of)
 {
     char error[256] = "";
@@ -273,6 +426,7 @@ static void new_rules(enum wire_way way)
 
     bed.target_config.incoming.length = 0;
     wire_run(&bed, renew_rules);
+    early.isid = 0x99;
     wire_connect(&early.wire, &bed, way);
     if (way == WIRE_RDMA)
         wire_mpa(&early.wire);
@@ -297,8 +451,11 @@ int main(void)
         .name = "someone", .secret = (const uint8_t *)SECRET, .length = sizeof(SECRET) - 1};
     bed.config.half_logins = bed.config.half_logins_share = HALF_LOGINS;
     wire_open(&bed);
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 3; i++) {
         in_turn(ways[i]);
+        continued(ways[i]);
+    }
+    other_kind();
     for (size_t i = 0; i < 3; i++) {
         spared(ways[i]);
         new_rules(ways[i]);

@@ -49,6 +49,8 @@ struct iser_scsi_nexus *iser_scsi_nexus_new(struct iser_scsi_target *target,
                                             const char *initiator_port, uint16_t tag,
                                             void (*preempted)(void *argument, const uint8_t lun[8]),
                                             void *argument);
+/* Takes the attentions and the reservation of another nexus of the same initiator port. */
+void iser_scsi_nexus_inherit(struct iser_scsi_nexus *nexus, struct iser_scsi_nexus *from);
 /* Called when its commands have ended. An I_T nexus loss: RESERVE(6) ends, registrations stay. */
 void iser_scsi_nexus_free(struct iser_scsi_nexus *nexus);
 
@@ -100,8 +102,9 @@ struct iser_scsi_command {
     uint32_t blocks;
     uint32_t allocated;      /* octets of parameters that the CDB allocates */
     struct iser_fault fault; /* key 0: no fault so far */
-    char *snapshot;          /* reservations to save */
-    uint64_t sequence;       /* of the snapshot */
+    struct iser_scsi_command *move_next, **move_previous; /* among those that move; or NULL */
+    char *snapshot;                                       /* reservations to save */
+    uint64_t sequence;                                    /* of the snapshot */
     struct iser_work work;
     struct iser_scsi_command *next; /* in the line of a unit */
 };
@@ -111,6 +114,22 @@ struct iser_scsi_command {
  * and done is not called. Returns true if data-out and iser_scsi_execute must follow.
  */
 bool iser_scsi_begin(struct iser_scsi_command *command);
+
+/*
+ * Called before the first octet if the caller moves data straight from or to .direct. Until
+ * iser_scsi_moved no COMPARE AND WRITE of these blocks is executed: it could see, or change, a part
+ * of them. Data-out has moved when the command is executed.
+ */
+void iser_scsi_move(struct iser_scsi_command *command);
+/*
+ * Called when the data is not accessed any more, also without iser_scsi_move. Returns true if
+ * iser_scsi_go_on must be called, outside of everything that may free a command.
+ */
+bool iser_scsi_moved(struct iser_scsi_command *command);
+/* Executes the commands that need to wait no more. */
+void iser_scsi_go_on(struct iser_scsi_target *target);
+/* Returns true if a command has been found to wait for data that moves, since the last go_on. */
+bool iser_scsi_is_held(const struct iser_scsi_target *target);
 
 /* Calls done before it returns, or later. Until then command and .data stay. */
 void iser_scsi_execute(struct iser_scsi_command *command);

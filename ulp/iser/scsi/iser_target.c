@@ -191,6 +191,14 @@ struct iser_scsi_nexus *iser_scsi_nexus_new(struct iser_scsi_target *target,
     return nexus;
 }
 
+void iser_scsi_nexus_inherit(struct iser_scsi_nexus *nexus, struct iser_scsi_nexus *from)
+{
+    memcpy(nexus->attention, from->attention, sizeof(nexus->attention));
+    for (size_t i = 0; i < ITISER_LUNS_MAX; i++)
+        if (nexus->target->lus[i] && nexus->target->lus[i]->reserved_by == from)
+            nexus->target->lus[i]->reserved_by = nexus;
+}
+
 void iser_scsi_nexus_free(struct iser_scsi_nexus *nexus)
 {
     struct iser_scsi_nexus **link = &nexus->target->nexuses;

@@ -94,6 +94,24 @@ void iser_params_init(struct iser_params *params)
             *key_value(params, &keys[i]) = keys[i].initial;
 }
 
+/* Returns true for keys that each connection of a session negotiates for itself. */
+static bool key_is_of_connection(const struct key *key)
+{
+    if (key->kind == KEY_DIGEST || key->kind >= KEY_IRRELEVANT)
+        return true;
+    return key->at == KEY_AT(receive_max) || key->at == KEY_AT(initiator_receive_max) ||
+           key->at == KEY_AT(target_receive_max) || key->at == KEY_AT(if_marker) ||
+           key->at == KEY_AT(of_marker);
+}
+
+void iser_params_continue(struct iser_params *params, const struct iser_params *session)
+{
+    *params = *session;
+    for (size_t i = 0; i < KEYS; i++)
+        if (keys[i].kind < KEY_IRRELEVANT && key_is_of_connection(&keys[i]))
+            *key_value(params, &keys[i]) = keys[i].initial;
+}
+
 /* ---------------------------------------------------------------- values */
 
 static bool key_is_truth(const struct key *key)
@@ -235,6 +253,8 @@ bool iser_keys_negotiate(struct iser_params *params, const struct iser_terms *te
             continue;
         }
         if (key->kind != KEY_ELSEWHERE && *seen & UINT64_C(1) << (key - keys))
+            return false;
+        if (terms->connection && !key_is_of_connection(key))
             return false;
         *seen |= UINT64_C(1) << (key - keys);
         key_negotiate(params, terms, key, value, out);

@@ -25,14 +25,17 @@ struct iser_terms {
     bool no_immediate; /* ImmediateData=No */
     bool rdma;         /* RDMAExtensions=Yes is acceptable */
     bool digests;      /* CRC32C is acceptable: plain TCP */
+    bool connection;   /* the session has begun: only keys of its connection may come */
     uint32_t first_burst;
 };
 
 void iser_params_init(struct iser_params *params);
+/* Takes the values of a session for another connection; those of the connection are as at first. */
+void iser_params_continue(struct iser_params *params, const struct iser_params *session);
 
 /*
  * Handles a legal text and appends the answers to out. seen: bits of the keys that have come
- * before, initially zero. Returns false if a key has come twice.
+ * before, initially zero. Returns false if a key has come twice, or may not come.
  */
 bool iser_keys_negotiate(struct iser_params *params, const struct iser_terms *terms,
                          const char *text, size_t length, uint64_t *seen, struct iser_text *out);

@@ -20,7 +20,6 @@ enum login_status {
     LOGIN_INITIATOR = 0x0200,
     LOGIN_AUTHENTICATION = 0x0201,
     LOGIN_VERSION = 0x0205,
-    LOGIN_NO_SESSION = 0x020a,
     LOGIN_INVALID = 0x020b,
     LOGIN_TARGET = 0x0300
 };
@@ -74,7 +73,7 @@ static bool login_flags_are_legal(const struct iser_login *login, struct login_f
     return !login->begun || flags.now == login->stage;
 }
 
-static uint16_t login_begin(struct iser_session *session, const uint8_t *bhs)
+static void login_begin(struct iser_session *session, const uint8_t *bhs)
 {
     memcpy(session->isid, bhs + ISER_AT_ISID, sizeof(session->isid));
     session->cid = iser_get16(bhs + ISER_AT_CID);
@@ -82,8 +81,7 @@ static uint16_t login_begin(struct iser_session *session, const uint8_t *bhs)
     session->numbers.exp_cmd_sn = iser_get32(bhs + ISER_AT_CMD_SN);
     session->numbers.max_cmd_sn = session->numbers.exp_cmd_sn + ISER_WINDOW_LOGIN - 1;
     session->login->stage = bhs[1] >> 2 & 3;
-    /* A session has one connection: none can be added. */
-    return iser_get16(bhs + ISER_AT_TSIH) != 0 ? LOGIN_NO_SESSION : 0;
+    session->login->continues = iser_get16(bhs + ISER_AT_TSIH);
 }
 
 /* Checks what the header alone shows. */
@@ -97,8 +95,10 @@ static uint16_t login_check(struct iser_session *session, const uint8_t *bhs)
         return LOGIN_VERSION; /* VersionMin: this side has 0 */
     if (!login_flags_are_legal(login, login_flags_of(bhs)) || ++login->rounds > LOGIN_ROUNDS)
         return LOGIN_INITIATOR;
-    if (!login->begun)
-        return login_begin(session, bhs);
+    if (!login->begun) {
+        login_begin(session, bhs);
+        return 0;
+    }
     return memcmp(session->isid, bhs + ISER_AT_ISID, sizeof(session->isid)) == 0 &&
                    session->cid == iser_get16(bhs + ISER_AT_CID)
                ? 0
@@ -160,6 +160,7 @@ static struct iser_terms login_terms(const struct iser_session *session)
     terms.rdma = (session->link->ops->rdma || session->convertible) && !session->discovery;
     rdma |= terms.rdma && key && strcmp(key, "Yes") == 0;
     terms.digests = !rdma;
+    terms.connection = session->login->continues != 0;
     if (terms.first_burst == 0)
         terms.first_burst = rdma ? LOGIN_FIRST_BURST_RDMA : LOGIN_FIRST_BURST;
     return terms;

@@ -9,10 +9,13 @@
 #include <string.h>
 
 enum login_done_status {
+    LOGIN_INITIATOR_ERROR = 0x0200,
     LOGIN_NOT_ALLOWED = 0x0202,
     LOGIN_NOT_FOUND = 0x0203,
+    LOGIN_TOO_MANY = 0x0206,
     LOGIN_MISSING = 0x0207,
     LOGIN_TYPE = 0x0209,
+    LOGIN_NO_SESSION = 0x020a,
     LOGIN_RESOURCES = 0x0302
 };
 
@@ -103,25 +106,6 @@ static uint16_t login_find_target(struct iser_session *session, const char *name
     return LOGIN_NOT_FOUND;
 }
 
-uint16_t iser_login_names(struct iser_session *session, const char *text, size_t length)
-{
-    const char *initiator = iser_text_find(text, length, "InitiatorName");
-    const char *target = iser_text_find(text, length, "TargetName");
-    const char *type = iser_text_find(text, length, "SessionType");
-
-    if (!initiator || initiator[0] == '\0' || strlen(initiator) > ISER_NAME_MAX)
-        return LOGIN_MISSING;
-    (void)snprintf(session->initiator, sizeof(session->initiator), "%s", initiator);
-    session->discovery = type && strcmp(type, "Discovery") == 0;
-    if (session->discovery)
-        return 0;
-    if (type && strcmp(type, "Normal") != 0)
-        return LOGIN_TYPE;
-    return target ? login_find_target(session, target) : LOGIN_MISSING;
-}
-
-/* ---------------------------------------------------------------- the session */
-
 /* Returns true for another session of the same initiator port with the same portal group. */
 static bool login_is_same_port(const struct iser_session *session, const struct iser_session *other)
 {
@@ -129,6 +113,67 @@ static bool login_is_same_port(const struct iser_session *session, const struct 
            memcmp(other->isid, session->isid, sizeof(session->isid)) == 0 &&
            strcmp(other->initiator, session->initiator) == 0;
 }
+
+/* Returns the session that the login continues; NULL: there is none. */
+static struct iser_session *login_continued(const struct iser_session *session)
+{
+    struct iser_session *other = session->service->sessions;
+
+    while (other &&
+           (other->ended || other->phase != ISER_FULL_FEATURE ||
+            other->tsih != session->login->continues || !login_is_same_port(session, other)))
+        other = other->next;
+    return other;
+}
+
+static void login_take_numbers(struct iser_session *session, const struct iser_session *other)
+{
+    session->numbers.exp_cmd_sn = other->numbers.exp_cmd_sn;
+    session->numbers.max_cmd_sn = other->numbers.max_cmd_sn;
+}
+
+/*
+ * Connection reinstatement (RFC 7143 6.3.4): this connection will replace that of a session. None
+ * can be added. Returns 0 or a login status.
+ */
+static uint16_t login_continue(struct iser_session *session)
+{
+    const struct iser_session *other = login_continued(session);
+    bool rdma = session->link->ops->rdma;
+
+    if (!other)
+        return LOGIN_NO_SESSION;
+    if (other->cid != session->cid)
+        return LOGIN_TOO_MANY;
+    rdma |= session->convertible && other->params.rdma;
+    if (other->link->ops->rdma != rdma)
+        return LOGIN_INITIATOR_ERROR;
+    iser_params_continue(&session->params, &other->params);
+    login_take_numbers(session, other);
+    session->tsih = other->tsih;
+    return 0;
+}
+
+uint16_t iser_login_names(struct iser_session *session, const char *text, size_t length)
+{
+    const char *initiator = iser_text_find(text, length, "InitiatorName");
+    const char *target = iser_text_find(text, length, "TargetName");
+    const char *type = iser_text_find(text, length, "SessionType");
+    uint16_t status;
+
+    if (!initiator || initiator[0] == '\0' || strlen(initiator) > ISER_NAME_MAX)
+        return LOGIN_MISSING;
+    (void)snprintf(session->initiator, sizeof(session->initiator), "%s", initiator);
+    session->discovery = type && strcmp(type, "Discovery") == 0;
+    if (session->discovery)
+        return session->login->continues ? LOGIN_NO_SESSION : 0;
+    if (type && strcmp(type, "Normal") != 0)
+        return LOGIN_TYPE;
+    status = target ? login_find_target(session, target) : LOGIN_MISSING;
+    return status == 0 && session->login->continues ? login_continue(session) : status;
+}
+
+/* ---------------------------------------------------------------- the session */
 
 /* A login ends the older session of the same initiator port (RFC 7143 6.3.5). */
 static void login_reinstate(struct iser_session *session)
@@ -251,20 +296,45 @@ static void login_set_limits(struct iser_session *session)
     limits->hello = params->hello != 0;
 }
 
+/* In place of the last response. */
+static void login_decline(struct iser_session *session, uint8_t *bhs, uint16_t status)
+{
+    bhs[1] &= 0x0c;
+    iser_put16(bhs + 36, status);
+    iser_session_send(session, bhs, NULL, 0);
+    iser_session_leave_in_order(session);
+}
+
+/*
+ * Takes over what the initiator and the units know of the session. Its commands end with its older
+ * connection (error recovery level 0). Returns 0 or a login status.
+ */
+static uint16_t login_take_over(struct iser_session *session)
+{
+    const struct iser_session *other = login_continued(session);
+
+    if (!other)
+        return LOGIN_NO_SESSION;
+    if (!login_make_nexus(session))
+        return LOGIN_RESOURCES;
+    iser_scsi_nexus_inherit(session->nexus, other->nexus);
+    login_take_numbers(session, other);
+    return 0;
+}
+
 static void login_complete(struct iser_session *session, uint8_t *bhs, const struct iser_text *text)
 {
     bool converts = session->params.rdma && !session->link->ops->rdma;
 
-    login_choose_tsih(session);
+    if (!session->tsih)
+        login_choose_tsih(session);
     iser_put16(bhs + ISER_AT_TSIH, session->tsih);
     login_set_limits(session);
     session->window = session->link->limits.window;
     iser_task_window(session);
-    if (!login_make_nexus(session) || !session->link->ops->full_feature(session->link)) {
-        bhs[1] &= 0x0c;
-        iser_put16(bhs + 36, LOGIN_RESOURCES);
-        iser_session_send(session, bhs, NULL, 0);
-        iser_session_leave_in_order(session);
+    if ((!session->nexus && !login_make_nexus(session)) ||
+        !session->link->ops->full_feature(session->link)) {
+        login_decline(session, bhs, LOGIN_RESOURCES);
         return;
     }
     free(session->login);
@@ -280,6 +350,12 @@ static void login_complete(struct iser_session *session, uint8_t *bhs, const str
 
 void iser_login_finish(struct iser_session *session, uint8_t *bhs, const struct iser_text *text)
 {
+    uint16_t status = session->login->continues ? login_take_over(session) : 0;
+
+    if (status != 0) {
+        login_decline(session, bhs, status);
+        return;
+    }
     login_reinstate(session);
     if (!login_must_wait(session)) {
         login_complete(session, bhs, text);

@@ -111,6 +111,7 @@ struct iser_login {
     bool parameters_told; /* this side's have been sent */
     unsigned stage;
     unsigned rounds;
+    uint16_t continues; /* TSIH of the session whose connection this one replaces; 0: none */
     uint64_t seen;
     struct iser_chap chap;
     size_t text_length;
@@ -203,7 +204,7 @@ bool iser_login_is_proven(const struct iser_session *session);
 uint16_t iser_login_names(struct iser_session *session, const char *text, size_t length);
 /* Checks name and address. */
 bool iser_login_is_allowed(const struct iser_session *session, const struct iser_target *target);
-/* Everything is agreed on: creates the session and sends the last response. */
+/* Everything is agreed on: creates or continues the session and sends the last response. */
 void iser_login_finish(struct iser_session *session, uint8_t *bhs, const struct iser_text *text);
 /* Finishes a login that needs to wait no more. Returns false if there is none. */
 bool iser_login_resume_one(struct iser_service *service);
