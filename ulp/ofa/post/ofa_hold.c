@@ -149,8 +149,7 @@ int ofa_hold_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr)
     held = copy_of(wr, inline_length(wr));
     if (!held)
         return ENOMEM;
-    if (wr->opcode == IBV_WR_BIND_MW)
-        wr->bind_mw.mw->rkey = wr->bind_mw.rkey;
+    ofa_window_told(wr);
     if (qp->held_last)
         qp->held_last->next = held;
     else
@@ -182,7 +181,7 @@ static void post_held_locked(struct ofa_qp *qp, uint32_t count)
     for (; count > 0; count--) {
         struct ofa_held *held = take_locked(qp);
 
-        if (qp->refuses == IBV_WC_SUCCESS && ofa_request_locked(qp, &held->wr) != 0)
+        if (qp->refuses == IBV_WC_SUCCESS && ofa_request_held_locked(qp, &held->wr) != 0)
             qp->refuses = IBV_WC_GENERAL_ERR;
         if (qp->refuses != IBV_WC_SUCCESS)
             fail(qp, &held->wr);

@@ -23,6 +23,15 @@ int ofa_request_check(const struct ofa_qp *qp, const struct ibv_send_wr *wr);
 uint32_t ofa_room_locked(struct ofa_qp *qp);
 /* Posts a request to the EP. With ofa_qp.post_lock. Returns 0 or errno. */
 int ofa_request_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr);
+/* The same for one that was held: by now the program may read its window's key at any time. */
+int ofa_request_held_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr);
+
+/* The window has the key of a bind from when that was taken, posted or held. */
+static inline void ofa_window_told(const struct ibv_send_wr *wr)
+{
+    if (wr->opcode == IBV_WR_BIND_MW && wr->bind_mw.rkey)
+        wr->bind_mw.mw->rkey = wr->bind_mw.rkey;
+}
 
 /* The same with this segment instead of those in the request. */
 int ofa_request_segment_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr,

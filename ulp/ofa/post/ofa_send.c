@@ -161,26 +161,18 @@ static it_status_t post_bind(struct ofa_qp *qp, const struct ibv_send_wr *wr,
     struct ofa_mw *mw = (struct ofa_mw *)(void *)wr->bind_mw.mw;
     struct ofa_mr *mr = ofa_mr_of(info->mr);
     it_mem_priv_t privileges = window_privileges(info->mw_access_flags);
-    it_status_t status;
 
     /* A bind without any right is an unlink: the key grants no access. */
-    if (info->length == 0 || privileges == IT_PRIV_NONE) {
-        status = it_rmr_unlink(mw->rmr, qp->ep, wr->wr_id, request->flags);
-        if (status == IT_SUCCESS && wr->bind_mw.rkey)
-            mw->base.rkey = wr->bind_mw.rkey;
-        return status;
-    }
+    if (info->length == 0 || privileges == IT_PRIV_NONE)
+        return it_rmr_unlink(mw->rmr, qp->ep, wr->wr_id, request->flags);
     if (!mr || !mr->lmr || !(mr->access & IBV_ACCESS_MW_BIND))
         return IT_ERR_INVALID_LMR;
-    status = itx_rmr_link_key(mw->rmr, mr->lmr,
-                              (void *)(uintptr_t)(info->addr - mr->iova + (uintptr_t)mr->base.addr),
-                              info->length,
-                              info->mw_access_flags & IBV_ACCESS_ZERO_BASED ? IT_ADDR_MODE_RELATIVE
-                                                                            : IT_ADDR_MODE_ABSOLUTE,
-                              privileges, qp->ep, wr->wr_id, request->flags, wr->bind_mw.rkey);
-    if (status == IT_SUCCESS)
-        mw->base.rkey = wr->bind_mw.rkey;
-    return status;
+    return itx_rmr_link_key(mw->rmr, mr->lmr,
+                            (void *)(uintptr_t)(info->addr - mr->iova + (uintptr_t)mr->base.addr),
+                            info->length,
+                            info->mw_access_flags & IBV_ACCESS_ZERO_BASED ? IT_ADDR_MODE_RELATIVE
+                                                                          : IT_ADDR_MODE_ABSOLUTE,
+                            privileges, qp->ep, wr->wr_id, request->flags, wr->bind_mw.rkey);
 }
 
 static it_status_t post(struct ofa_qp *qp, const struct ibv_send_wr *wr,
@@ -241,7 +233,7 @@ static int post_gathered(struct ofa_qp *qp, const struct ibv_send_wr *wr,
     return 0;
 }
 
-int ofa_request_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr)
+int ofa_request_held_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr)
 {
     struct request request;
     int error = gather(qp, wr, &request);
@@ -253,6 +245,15 @@ int ofa_request_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr)
     if (request.count == 1 && request.segments[0].lmr == qp->inline_lmr && qp->inline_lmr)
         ofa_inline_advance_locked(qp);
     return 0;
+}
+
+int ofa_request_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr)
+{
+    int error = ofa_request_held_locked(qp, wr);
+
+    if (error == 0)
+        ofa_window_told(wr);
+    return error;
 }
 
 int ofa_request_segment_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr,
