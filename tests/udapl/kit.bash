@@ -110,10 +110,11 @@ tell_again() {
 }
 
 # answered_too_soon: an initiator on siw fails if the responder's first message is there before it
-# has read the Reply. dapltest's client then waits for the end of that connection for ever.
+# has read the Reply. dapltest's client then waits for the end of that connection for ever; dtest's ends.
 answered_too_soon() {
-    [ "$name" != itapi-lo ] && grep -qs 'conn_event_wait .*NON_PEER_REJECTED' "$folder/client" &&
-        say "dapltest's client was answered too soon: again"
+    [ "$name" != itapi-lo ] &&
+        grep -qsE 'conn_event_wait .*NON_PEER_REJECTED|CONN_ERR event=0x6 status=-22' "$folder/client" &&
+        say 'the client was answered too soon: again'
 }
 
 # left_too_soon: the server disconnects when it has the client's last message. On rxe that can overtake the
@@ -145,9 +146,11 @@ dapltest_client() {
     [ "$status" = 0 ] || fail "status $status: dapltest $*"
 }
 
-# pair PORT PROGRAM SERVER-ARGUMENTS -- CLIENT-ARGUMENTS: PORT is the port on which the server reports its address.
+# pair READY PROGRAM SERVER-ARGUMENTS -- CLIENT-ARGUMENTS: READY is the port on which the server reports its address, or
+# what it prints when it listens.
 pair() {
-    local port=$1 program=$2 arguments=() attempt
+    local ready=(listens "$1") program=$2 arguments=() attempt
+    [[ $1 =~ ^[0-9]+$ ]] || ready=(grep -q "$1" "$folder/server")
     shift 2
     while [ "$1" != -- ]; do
         arguments+=("$1")
@@ -156,10 +159,10 @@ pair() {
     shift
     for ((attempt = 0; attempt < 5; attempt++)); do
         start_server "$program" -P "$name" "${arguments[@]}"
-        wait_until listens "$port"
+        wait_until "${ready[@]}"
         client "$program" -P "$name" -h "$address" "$@"
         pairs=$((pairs + 1))
-        too_early "$program" || loses_count "$program" || loses_sends "$program" || break
+        too_early "$program" || answered_too_soon || loses_count "$program" || loses_sends "$program" || break
         again=$((again + 1))
         kill_server
         wait "$server" 2>/dev/null || true
