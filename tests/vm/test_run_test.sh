@@ -17,7 +17,7 @@ kept=$shared/failed/vm.try
 expect 0 run_test "$shared" vm.try printf '%s|' 'a b' "it's" '$x' ''
 is "$(<"$stdout")" "a b|it's|\$x||"
 expect 5 run_test "$shared" vm.try sh -c 'exit 5'
-expect 124 run_test --time 3 "$shared" vm.try sleep 1001
+expect 124 run_test --time 1 "$shared" vm.try sleep 1001
 
 # The captures of a failed test stay until the test passes.
 expect 5 run_test --capture near0,far/far0 "$shared" vm.try sh -c "$exchange && exit 5"
@@ -32,7 +32,7 @@ grep -q 'no iWARP' "$stdout" || fail "$(<"$stdout")"
 others='touch "$VM_OUT/others"; while [ -e "$VM_OUT/others" ]; do echo >/dev/udp/10.77.1.2/9; done'
 "$vm" exec "$shared/guest" "bash -c '$others'" 2>/dev/null &
 wait_for [ -e "$shared/guest/out/others" ]
-expect 124 run_test --capture near0 --time 3 "$shared" vm.try sh -c 'rm "$VM_OUT/others"; sleep 1001'
+expect 124 run_test --capture near0 --time 1 "$shared" vm.try sh -c 'rm "$VM_OUT/others"; sleep 1001'
 wait
 [ -e "$kept/near0.pcap" ] || fail 'no capture of a test that took too long'
 rm -rf "$kept"

@@ -25,9 +25,12 @@ keeper_qemu() { # replaces the shell
         terminal=(-chardev "pipe,id=terminal,path=$escaped/terminal"
             -device virtio-serial-pci -device virtconsole,chardev=terminal)
     # The emulator translates code once for each virtual address. With norandmaps processes share
-    # the translated code of libraries, and a process starts in half the time. If this keeper is killed, so is qemu.
+    # the translated code of libraries, and a process starts in half the time. Without erms the kernel copies and
+    # clears by words: the emulator takes a turn for each octet of a string instruction. Without the other features,
+    # and without the kernel's clearing and self-tests of its own memory, a machine boots in 5.7 s of processor time
+    # instead of 6.9, and copies twice as fast. If this keeper is killed, so is qemu.
     exec setpriv --pdeathsig KILL qemu-system-x86_64 \
-        "${clock[@]}" -cpu max -smp "${ITAPI_VM_CPUS:-2}" -m "${ITAPI_VM_MEMORY:-1024}" \
+        "${clock[@]}" -cpu max,-erms,-smap,-smep,-la57 -smp "${ITAPI_VM_CPUS:-2}" -m "${ITAPI_VM_MEMORY:-1024}" \
         -nodefaults -display none -monitor none -no-reboot \
         -chardev "file,id=console,path=$escaped/console.log" -serial chardev:console \
         -chardev "pipe,id=channel,path=$escaped/channel" -serial chardev:channel \
@@ -39,7 +42,7 @@ keeper_qemu() { # replaces the shell
         -fsdev "local,id=out,path=$escaped/out,security_model=none" \
         -device virtio-9p-pci,fsdev=out,mount_tag=out \
         -kernel "$image/vmlinuz" -initrd "$initramfs" \
-        -append 'console=ttyS0 panic=-1 edd=off mitigations=off norandmaps quiet'
+        -append 'console=ttyS0 panic=-1 edd=off mitigations=off norandmaps nokaslr init_on_alloc=0 cryptomgr.notests apparmor=0 audit=0 hardened_usercopy=off quiet'
 }
 
 # keeper_boot: waits for the agent. Sets reason and returns 1 if it does not come.
