@@ -121,7 +121,7 @@ if command -v python3 >/dev/null; then
     python3 - "$it_perf" <<'END' || fail 'an interrupted run loses its results'
 import json, os, pty, signal, subprocess, sys
 terminal, shown = pty.openpty()
-client = subprocess.Popen([sys.argv[1], "--loopback", "--json", "--sizes", "1,2,4", "--runs", "1000", "--iters", "20"],
+client = subprocess.Popen([sys.argv[1], "--loopback", "--json", "--sizes", "1,2,4", "--runs", "100", "--iters", "20"],
                           stdout=subprocess.PIPE, stderr=shown)
 progress = b""
 while b"2/3 " not in progress:

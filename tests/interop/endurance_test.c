@@ -10,8 +10,8 @@
 #include "interop/siw.h"
 #include "interop/wire.h"
 
-#define CONNECTIONS 2000u
-#define WARM        500u /* by then caches and pools are filled */
+#define CONNECTIONS 1200u
+#define WARM        400u /* by then caches and pools are filled */
 
 /* Room for memory that an allocator keeps, once and for so many connections. */
 #define GROWTH_KB        128u

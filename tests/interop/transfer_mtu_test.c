@@ -77,10 +77,9 @@ static void at(const struct path *path, enum wire_role role)
 int main(void)
 {
     siw_begin();
-    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
-        at(&paths[i], WIRE_ACTIVE);
-        at(&paths[i], WIRE_PASSIVE);
-    }
+    /* Each MTU is met in both roles. */
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+        at(&paths[i], i % 2 ? WIRE_PASSIVE : WIRE_ACTIVE);
     check_done();
     return 0;
 }

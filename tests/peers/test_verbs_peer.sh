@@ -528,7 +528,7 @@ run() {
     test_data "$listen_a"
     test_streams "$listen_a"
     test_devices "$listen_a" "$other"
-    test_leaks "$listen_a"
+    [ "$listen_a" != 10.77.0.1 ] || test_leaks "$listen_a"
     test_end "$listen_a" "$listen_b" "$together" "$@"
 }
 
