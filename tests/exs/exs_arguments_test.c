@@ -367,9 +367,27 @@ static void test_processor(int fd)
     }
 }
 
+static void want_much(int fd)
+{
+    CHECK_RESULT(1 << 20, exs_fcntl(fd, EXS_F_SETSTREAMBUFSIZE, 0xc0000000U));
+}
+
+/* A connected socket tells what it has got. */
+static void test_granted(void)
+{
+    struct exs_pair pair;
+
+    exs_pair_open_with(&pair, SOCK_STREAM, want_much);
+    CHECK_RESULT(1 << 30, exs_fcntl(pair.client, EXS_F_GETSTREAMBUFSIZE));
+    CHECK_RESULT(1 << 30, exs_fcntl(pair.server, EXS_F_GETSTREAMBUFSIZE));
+    exs_pair_close(&pair);
+}
+
 static void test_fcntl(void)
 {
     int fd = fds[FRESH];
+    int wide = 0;
+    socklen_t length = sizeof(wide);
 
     CHECK_ERRNO(EINVAL, exs_fcntl(fd, 0));
     CHECK_ERRNO(EINVAL, exs_fcntl(fd, 13, 1));
@@ -392,6 +410,8 @@ static void test_fcntl(void)
     CHECK_RESULT(EXS_FD_NODELAY, exs_fcntl(fd, EXS_F_GETFD));
     CHECK_RESULT(0, exs_fcntl(fd, EXS_F_SETSTREAMBUFSIZE, 0xc0000000U));
     CHECK_RESULT(3L << 30, exs_fcntl(fd, EXS_F_GETSTREAMBUFSIZE));
+    CHECK_STARTS(exs_getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &wide, &length));
+    CHECK_EQ(INT_MAX, wide);
     CHECK_RESULT(3L << 30, exs_fcntl(fd, EXS_F_SETSTREAMBUFSIZE, 1 << 20));
     CHECK_RESULT(0, exs_fcntl(fds[PACKETS], EXS_F_GETSPMAXSIZE));
     test_processor(fd);
@@ -508,6 +528,7 @@ int main(void)
     test_files();
     test_memory();
     test_fcntl();
+    test_granted();
     test_options();
     test_poll_and_cancel();
     {

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <unistd.h>
 
 static const struct row {
     int client;
@@ -80,12 +81,91 @@ static void run(const struct row *row)
     exs_kit_empty(queue);
 }
 
+/* ---- Waiters -------------------------------------------------------------------------------- */
+
+struct waiter {
+    int fd;
+    int (*start)(int fd, int flags);
+    int error; /* expected */
+};
+
+static void *wait_until_ended(void *argument)
+{
+    const struct waiter *waiter = argument;
+
+    if (waiter->error == 0)
+        CHECK_STARTS(waiter->start(waiter->fd, EXS_CREDIT_WAIT));
+    else
+        CHECK_ERRNO(waiter->error, waiter->start(waiter->fd, EXS_CREDIT_WAIT));
+    return NULL;
+}
+
+/* A thread waits for the only credit. end returns the credit, or makes it useless. */
+static void test_waiter(int (*start)(int fd, int flags), void (*end)(int fd), int error, int events)
+{
+    struct exs_pair pair;
+    struct waiter waiter;
+    pthread_t thread;
+
+    wishes[0] = wishes[1] = 1;
+    turn = 0;
+    exs_pair_open_with(&pair, SOCK_STREAM, set);
+    CHECK_STARTS(start(pair.client, 0));
+    waiter = (struct waiter){pair.client, start, error};
+    CHECK_EQ(0, pthread_create(&thread, NULL, wait_until_ended, &waiter));
+    (void)usleep(20000); /* mostly it waits by then */
+    end(pair.client);
+    CHECK_EQ(0, pthread_join(thread, NULL));
+    CHECK_STARTS(exs_close(pair.server, EXS_BLOCK | EXS_DONTLINGER, NULL, NULL));
+    for (int i = 0; i < events; i++)
+        (void)exs_kit_event(queue);
+    if (error != EBADF)
+        CHECK_STARTS(exs_blocking_close(pair.client));
+    CHECK_STARTS(exs_blocking_close(pair.listener));
+    exs_kit_empty(queue);
+}
+
+static void cancel_one(int fd)
+{
+    CHECK_RESULT(1, exs_cancel(fd, EXS_CAF_FILDES, NULL));
+    (void)exs_kit_expect(queue, EXS_EVT_RECV, ECANCELED);
+}
+
+static void shut_receives(int fd)
+{
+    CHECK_STARTS(exs_shutdown(fd, SHUT_RD, EXS_BLOCK, NULL, NULL));
+}
+
+static void shut_sends(int fd)
+{
+    CHECK_STARTS(exs_shutdown(fd, SHUT_WR, 0, queue, NULL));
+}
+
+static void close_it(int fd)
+{
+    CHECK_STARTS(exs_close(fd, 0, queue, NULL));
+}
+
+static void test_waiters(void)
+{
+    check_context("a cancelled receive returns its credit");
+    test_waiter(recv_one, cancel_one, 0, 1);
+    check_context("receives are shut down");
+    test_waiter(recv_one, shut_receives, 0, 2);
+    check_context("sends are shut down");
+    test_waiter(send_one, shut_sends, EPIPE, 2);
+    check_context("close");
+    test_waiter(recv_one, close_it, EBADF, 2);
+    test_waiter(send_one, close_it, EBADF, 2);
+}
+
 int main(void)
 {
     CHECK_STARTS(exs_init(EXS_VERSION1));
     queue = exs_qcreate(4);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         run(&rows[i]);
+    test_waiters();
     CHECK_STARTS(exs_qdelete(queue));
     return 0;
 }

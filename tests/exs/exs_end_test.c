@@ -102,6 +102,24 @@ static void close_behind_data(void)
     pair.client = -1;
 }
 
+/* What the peer has closed is shut down already. Names stay known. */
+static void end_behind_end(void)
+{
+    struct sockaddr_in name;
+    socklen_t length = sizeof(name);
+    exs_pollfd_t ended = {.exs_fd = pair.server};
+
+    close_start(pair.client, 0, 0);
+    expect(EXS_EVT_CLOSE, 0, 0, 0);
+    CHECK_RESULT(1, exs_poll(&ended, 1, EXS_BLOCK, NULL, NULL, NULL)); /* EXS_POLLHUP */
+    CHECK_STARTS(exs_shutdown(pair.server, SHUT_WR, EXS_BLOCK, NULL, NULL));
+    CHECK_STARTS(exs_shutdown(pair.server, SHUT_RDWR, 0, queue, &tag[1]));
+    expect(EXS_EVT_SHUTDOWN, 0, 1, 0);
+    CHECK_STARTS(exs_getpeername(pair.server, (struct sockaddr *)&name, &length));
+    CHECK(name.sin_port != 0);
+    pair.client = -1;
+}
+
 /* A close waits until the peer has room for the sends. */
 static void close_waits(void)
 {
@@ -136,6 +154,7 @@ static void cut_off(void)
                                                       : events[i].exs_evt_errno == ECANCELED);
     }
     CHECK_EQ(0x1e, seen);
+    CHECK_EQ(EXS_EVT_CLOSE, events[3].exs_evt_type);
     CHECK(exs_recv(pair.server, memory + LARGE, LARGE, MSG_WAITALL | EXS_BLOCK, NULL, NULL,
                    handle) <= (ssize_t)LARGE);
     while (exs_recv(pair.server, memory + LARGE, LARGE, EXS_BLOCK, NULL, NULL, handle) > 0) {
@@ -247,6 +266,7 @@ static const struct row {
     {"shut down, then read the end", shut_then_end, NULL},
     {"shut down receives", shut_receives, NULL},
     {"close behind data", close_behind_data, NULL},
+    {"the end behind the peer's close", end_behind_end, NULL},
     {"close waits", close_waits, NULL},
     {"abrupt close", cut_off, NULL},
     {"close with receives outstanding", close_with_receives, NULL},

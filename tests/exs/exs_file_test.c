@@ -227,6 +227,23 @@ static void test_cancel(bool cut)
     CHECK_STARTS(exs_blocking_close(pair.listener));
 }
 
+/* The event of a close is the last one, also behind a file that the close cuts. */
+static void test_close_last(void)
+{
+    exs_xferfile_t whole = {EXS_PATHVEC, {.exs_pathv = {path, 0, 0}}};
+    struct exs_pair pair;
+
+    for (int i = 0; i < 10; i++) {
+        exs_pair_open(&pair, SOCK_STREAM);
+        CHECK_STARTS(exs_sendfile(pair.client, &whole, 1, 0, queue, NULL));
+        CHECK_STARTS(exs_close(pair.client, EXS_DONTLINGER, queue, NULL));
+        CHECK_EQ(EXS_EVT_SENDFILE, exs_kit_event(queue).exs_evt_type);
+        (void)exs_kit_expect(queue, EXS_EVT_CLOSE, 0);
+        CHECK_STARTS(exs_close(pair.server, EXS_BLOCK | EXS_DONTLINGER, EXS_QHANDLE_INVALID, NULL));
+        CHECK_STARTS(exs_blocking_close(pair.listener));
+    }
+}
+
 /* ---- Packets -------------------------------------------------------------------------------- */
 
 /* Each element is one packet, even an empty one. */
@@ -269,6 +286,7 @@ int main(void)
     test_cut();
     test_cancel(false);
     test_cancel(true);
+    test_close_last();
     test_packets();
     CHECK_STARTS(exs_qdelete(queue));
     (void)close(fd);

@@ -127,6 +127,36 @@ static void set_ring(int fd)
         CHECK(exs_fcntl(fd, EXS_F_SETSTREAMBUFSIZE, (int)row->ring) >= 0);
 }
 
+/* ---- A ring that is shorter than a packet ---------------------------------------------------- */
+
+static void set_short_ring(int fd)
+{
+    CHECK(exs_fcntl(fd, EXS_F_SETSTREAMBUFSIZE, 100) >= 0);
+}
+
+static void test_short_ring(void)
+{
+    static char octets[1000];
+    static char got[1000];
+    exs_qhandle_t short_queue = exs_qcreate(4);
+    struct exs_pair pair;
+
+    exs_pair_open_with(&pair, SOCK_SEQPACKET, set_short_ring);
+    for (size_t length = 0; length <= sizeof(octets); length += 50) {
+        exs_kit_fill(octets, length, length);
+        CHECK_STARTS(exs_send(pair.client, octets, length, EXS_UNSIGNALED, NULL, NULL,
+                              EXS_MHANDLE_UNREGISTERED));
+        CHECK_STARTS(exs_recv(pair.server, got, sizeof(got), 0, short_queue, NULL,
+                              EXS_MHANDLE_UNREGISTERED));
+        CHECK_EQ(
+            length,
+            exs_kit_expect(short_queue, EXS_EVT_RECV, 0).exs_evt_union.exs_evt_xfer.exs_evt_length);
+        exs_kit_compare(got, length, length);
+    }
+    exs_pair_close(&pair);
+    CHECK_STARTS(exs_qdelete(short_queue));
+}
+
 int main(void)
 {
     if (exs_kit_slow())
@@ -148,5 +178,6 @@ int main(void)
         CHECK_STARTS(exs_close(pair.server, EXS_BLOCK, EXS_QHANDLE_INVALID, NULL));
         CHECK_STARTS(exs_blocking_close(pair.listener));
     }
+    test_short_ring();
     return 0;
 }

@@ -125,6 +125,39 @@ static void test_closed(void)
     exs_kit_empty(queue);
 }
 
+/* A socket that is not connected, and will not be unless the program connects it, is no wait. */
+static void test_refused(void)
+{
+    struct sockaddr_in nobody = exs_kit_address(1);
+    int fd = exs_socket(PF_INET, SOCK_STREAM, 0);
+    exs_pollfd_t set = want(fd, EXS_POLLOUT);
+    exs_event_t events[2];
+
+    CHECK_STARTS(exs_connect(fd, (struct sockaddr *)&nobody, sizeof(nobody), 0, NULL, queue, NULL));
+    CHECK_STARTS(exs_poll(&set, 1, 0, NULL, queue, NULL));
+    for (int i = 0; i < 2; i++)
+        events[i] = exs_kit_event(queue);
+    CHECK_EQ(EXS_EVT_CONNECT + EXS_EVT_POLL, events[0].exs_evt_type + events[1].exs_evt_type);
+    CHECK_EQ(EXS_POLLHUP, set.exs_revents);
+    CHECK_STARTS(exs_blocking_close(fd));
+}
+
+/* A connection that is cut off while its socket is polled. */
+static void test_cut(void)
+{
+    struct exs_pair cut;
+    exs_pollfd_t set;
+
+    exs_pair_open(&cut, SOCK_STREAM);
+    set = want(cut.client, EXS_POLLIN);
+    CHECK_STARTS(exs_poll(&set, 1, 0, NULL, queue, NULL));
+    CHECK_STARTS(exs_close(cut.server, EXS_BLOCK | EXS_DONTLINGER, EXS_QHANDLE_INVALID, NULL));
+    expect(0, 1);
+    CHECK_EQ(EXS_POLLIN | EXS_POLLHUP | EXS_POLLERR, set.exs_revents);
+    CHECK_STARTS(exs_blocking_close(cut.client));
+    CHECK_STARTS(exs_blocking_close(cut.listener));
+}
+
 static void test_cancel(void)
 {
     exs_pollfd_t set[2] = {want(pair.client, EXS_POLLIN), want(pair.server, EXS_POLLIN)};
@@ -199,6 +232,8 @@ int main(void)
     test_time();
     test_listener();
     test_closed();
+    test_refused();
+    test_cut();
     test_cancel();
     test_many();
     test_race();

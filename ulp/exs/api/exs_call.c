@@ -2,6 +2,7 @@
 #include "api/exs_call.h"
 
 #include "socket/exs_socket_calls.h"
+#include "transfer/exs_transfer.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -26,6 +27,10 @@ int exs_api_leave(int cancel, int error)
 
 /* ---- Objects -------------------------------------------------------------------------------- */
 
+#define NS_PER_S      UINT64_C(1000000000)
+#define SILENCE_NS    (10 * NS_PER_S) /* of a peer that has to answer */
+#define LONGEST_S     UINT64_C(86400)
+#define SLOWEST       (UINT64_C(1024) * 1024) /* octets per second of a peer that transfers */
 #define SPARES_MAX    64u
 #define SERIALS_SHIFT 40 /* an object can serve so many calls: 2 to this power */
 
@@ -138,6 +143,30 @@ static bool has_serial(const struct exs_request *request, const void *serial)
     return call->serial == *(const uint64_t *)serial;
 }
 
+static void break_off(int fd, uint64_t serial)
+{
+    struct exs_socket *socket = exs_socket_find(fd);
+
+    if (!socket)
+        return;
+    exs_transfer_break(socket, has_serial, &serial);
+    exs_socket_leave(socket);
+}
+
+/* A call that is to end does not wait for the peer for ever. */
+static void wait_for_peer(struct exs_request *request, uint64_t octets)
+{
+    struct exs_call *call = request->context;
+    uint64_t seconds = octets / SLOWEST < LONGEST_S ? octets / SLOWEST : LONGEST_S;
+
+    exs_timer_stop(&call->timer);
+    call->timer = (struct exs_timer){.at_ns = exs_clock_ns() + SILENCE_NS + seconds * NS_PER_S,
+                                     .fire = break_off,
+                                     .fd = call->event.exs_evt_socket,
+                                     .serial = call->serial};
+    (void)exs_timer_start(&call->timer);
+}
+
 void exs_call_expire(int fd, uint64_t serial, int error)
 {
     struct exs_socket *socket = exs_socket_find(fd);
@@ -170,11 +199,12 @@ int exs_call_new(const struct exs_start *start, struct exs_call **new)
         give_object(call);
         return error;
     }
-    call->request =
-        (struct exs_request){.context = call, .done = end_request, .flags = start->flags};
+    call->request = (struct exs_request){
+        .context = call, .done = end_request, .waits = wait_for_peer, .flags = start->flags};
     call->timer = (struct exs_timer){0};
     call->flags = start->flags;
     call->wait = EXS_WAIT_ADAPTIVE;
+    call->started = false;
     call->cancel = cancel_on_socket;
     call->finish = NULL;
     call->discard = NULL;

@@ -41,6 +41,7 @@ struct exs_call {
     size_t piece_count;
     void *copy;   /* the contents of several pieces of memory, to send or received */
     bool packets; /* of a message: the socket is SOCK_SEQPACKET */
+    bool started; /* from its first transfer on; guarded by the socket's lock */
     struct exs_polling *polling;
     struct exs_file *file;
     struct exs_call *next_free;

@@ -6,11 +6,9 @@
 
 #include <errno.h>
 
-/* Pieces of files are cancelled with the others but not counted: their files are. */
 struct chosen {
     bool all;
     exs_ahandle_t ahandle;
-    size_t *pieces;
 };
 
 static bool is_chosen(const struct exs_request *request, const void *key)
@@ -18,17 +16,12 @@ static bool is_chosen(const struct exs_request *request, const void *key)
     const struct chosen *chosen = key;
     const struct exs_call *call = request->context;
 
-    if (!chosen->all && call->event.exs_evt_ahandle != chosen->ahandle)
-        return false;
-    if (call->file)
-        (*chosen->pieces)++;
-    return true;
+    return chosen->all || call->event.exs_evt_ahandle == chosen->ahandle;
 }
 
 int exs_cancel(int fd, int selector, exs_ahandle_t ahandle)
 {
-    size_t pieces = 0;
-    const struct chosen chosen = {selector == EXS_CAF_FILDES, ahandle, &pieces};
+    const struct chosen chosen = {selector == EXS_CAF_FILDES, ahandle};
     int cancel = exs_api_enter();
     struct exs_socket *socket = exs_socket_find(fd);
     size_t count;
@@ -39,11 +32,12 @@ int exs_cancel(int fd, int selector, exs_ahandle_t ahandle)
         exs_socket_leave(socket);
         return exs_api_leave(cancel, EINVAL);
     }
+    /* Pieces of files are cancelled with the others but not counted: their files are. */
     count = exs_files_cancel(socket, chosen.all, ahandle);
     count += exs_socket_cancel(socket, is_chosen, &chosen, ECANCELED);
     exs_socket_leave(socket);
     if (!chosen.all)
         count += exs_polls_cancel(fd, ahandle);
     (void)exs_api_leave(cancel, 0);
-    return (int)(count - pieces);
+    return (int)count;
 }

@@ -148,6 +148,7 @@ static void end(struct exs_file *file, int error)
      */
     exs_call_end(call, error, 0, 0);
     exs_transfer_send_over(socket, call);
+    exs_socket_file_over(socket);
     exs_socket_leave(socket);
     exs_socket_put(socket);
 }
@@ -249,7 +250,9 @@ static int fill(struct exs_file *file, struct piece *piece)
                                           .length = part.length,
                                           .continues = file->started,
                                           .more = !exs_file_parts_over(&file->parts),
+                                          .part = true,
                                           .context = file->call,
+                                          .waits = file->call->request.waits,
                                           .done = piece_done};
     if (part.length > 0)
         piece->request.memory = part.memory ? part.memory : file->memory;
@@ -323,13 +326,13 @@ static void start_thread(struct exs_file *file)
 
 /* ---- Cancelling ----------------------------------------------------------------------------- */
 
-/* Returns false if the call is about to end anyway. */
+/* Returns false if the call ends anyway. */
 static bool stop(struct exs_file *file)
 {
     bool stopped;
 
     (void)pthread_mutex_lock(&file->lock);
-    stopped = file->users > 0;
+    stopped = file->users > 0 && file->error == 0;
     if (file->error == 0)
         file->error = ECANCELED;
     wake_locked(file);
@@ -343,9 +346,9 @@ size_t exs_files_cancel(struct exs_socket *socket, bool all, exs_ahandle_t ahand
 
     (void)pthread_mutex_lock(&files_lock);
     for (struct exs_file *file = files; file; file = file->next)
-        if (file->socket == socket && (all || file->call->event.exs_evt_ahandle == ahandle)) {
+        if (file->socket == socket && file->call->started &&
+            (all || file->call->event.exs_evt_ahandle == ahandle))
             count += stop(file);
-        }
     (void)pthread_mutex_unlock(&files_lock);
     return count;
 }

@@ -4,6 +4,7 @@
 #include "api/exs_settings.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
@@ -93,7 +94,8 @@ static int get_number(const struct exs_socket *socket, int level, int name, int 
         *number = 1;
         return 0;
     case SO_RCVBUF:
-        *number = (int)socket->options.stream_buffer;
+        *number =
+            socket->options.stream_buffer < INT_MAX ? (int)socket->options.stream_buffer : INT_MAX;
         return 0;
     case SO_TYPE:
         *number = socket->type;
@@ -198,7 +200,7 @@ int exs_getpeername(int fd, struct sockaddr *addr, socklen_t *addrlen)
 
     if (!socket)
         return exs_api_leave(cancel, EBADF);
-    if (socket->state == EXS_STATE_CONNECTED)
+    if (socket->state == EXS_STATE_CONNECTED || socket->state == EXS_STATE_ENDED)
         error = get_name(&socket->peer, addr, addrlen);
     exs_socket_leave(socket);
     return exs_api_leave(cancel, error);

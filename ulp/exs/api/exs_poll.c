@@ -52,6 +52,8 @@ static short ready_now(const struct exs_socket *socket, short events)
 
     if (socket->state == EXS_STATE_ENDED)
         ready |= EXS_POLLHUP | (socket->error ? EXS_POLLERR : 0);
+    if (socket->state == EXS_STATE_OPEN)
+        ready |= EXS_POLLHUP;
     return (short)ready;
 }
 

@@ -64,15 +64,22 @@ struct attempt {
     int error;
 };
 
-/* Called with the lock. */
+/* Called with the lock. A call that has started may have ended when this returns. */
 static void start(struct attempt *attempt)
 {
+    int files = attempt->call->file ? 1 : 0;
+
+    attempt->call->started = true;
+    attempt->socket->files += files;
     attempt->error = set_limit(attempt->socket, attempt->call, attempt->receive);
     if (attempt->error == 0)
         attempt->error = attempt->receive ? exs_transfer_recv(attempt->socket, attempt->request)
                                           : exs_transfer_send(attempt->socket, attempt->request);
-    if (attempt->error != 0)
+    if (attempt->error != 0) {
         exs_timer_stop(&attempt->call->timer);
+        attempt->call->started = false;
+        attempt->socket->files -= files;
+    }
 }
 
 static void delist(struct attempt *attempt)
@@ -378,7 +385,7 @@ static void tell_name(const struct exs_socket *socket, exs_msghdr_t *msg)
     socklen_t size = socket->peer.ss_family == AF_INET6 ? sizeof(struct sockaddr_in6)
                                                         : sizeof(struct sockaddr_in);
 
-    if (!msg->exs_msg_name)
+    if (!msg->exs_msg_name || socket->peer.ss_family == 0)
         return;
     memcpy(msg->exs_msg_name, &socket->peer,
            msg->exs_msg_namelen < size ? msg->exs_msg_namelen : size);
@@ -403,14 +410,15 @@ static int start_message(struct exs_socket *socket, const struct exs_start *star
     call->packets = socket->type == SOCK_SEQPACKET;
     call->event.exs_evt_union.exs_evt_xfermsg.exs_evt_msghdr = msg;
     error = fill_message(call, msg, total, receive);
+    /* Once it has started, the message may be the program's again. */
+    if (error == 0 && receive)
+        tell_name(socket, msg);
     if (error == 0)
         error = exs_api_start_transfer(socket, call, &call->request, receive, cancel);
     if (error) {
         exs_call_drop(call);
         return error;
     }
-    if (receive)
-        tell_name(socket, msg);
     *new = call;
     return 0;
 }

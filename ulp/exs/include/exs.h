@@ -337,8 +337,8 @@ int exs_accept(int fd, exs_acceptaddr_t *address_vector, int count, int flags,
                exs_qhandle_t qhandle);
 
 /**
- * Connects a socket. Until the event, only exs_close and exs_cancel may be called on it; others
- * fail with EALREADY.
+ * Connects a socket. Until the event, exs_close, exs_cancel and exs_poll may be called on it;
+ * another exs_connect fails with EALREADY, transfers with ENOTCONN.
  *
  * @param flags    EXS_BLOCK, or 0
  * @param timeout  time limit; NULL: the library sets none
@@ -355,12 +355,13 @@ int exs_connect(int fd, const struct sockaddr *addr, socklen_t addrlen, int flag
 
 /**
  * Closes a socket. fd is invalid at once. The event comes when all sends have been delivered and
- * the peer has been notified; outstanding receives end with ECANCELED.
+ * the peer has been notified; outstanding receives end with ECANCELED. It is the socket's last
+ * event. A peer that is connected but does not answer can delay it: see EXS_DONTLINGER.
  *
  * @param flags  EXS_BLOCK; EXS_DONTLINGER: does not wait, outstanding sends are lost and the peer's
  *               calls end with ECONNRESET
  *
- * @return 0, or -1 with errno
+ * @return 0, or -1 with errno: EBUSY (another thread is just starting to connect or listen)
  *
  * Event: EXS_EVT_CLOSE with 0, or ECONNRESET if sends could not be delivered.
  * Source: UNH EXS.
@@ -369,7 +370,7 @@ int exs_close(int fd, int flags, exs_qhandle_t qhandle, exs_ahandle_t ahandle);
 
 /**
  * Shuts down one direction of a connection, or both. A direction that is already shut down is no
- * error.
+ * error, nor is a connection that the peer has closed.
  *
  * @param how    SHUT_RD: later receives find the end of the stream; SHUT_WR: the peer finds the end
  *               after the data sent; SHUT_RDWR: both
@@ -386,7 +387,7 @@ int exs_shutdown(int fd, int how, int flags, exs_qhandle_t qhandle, exs_ahandle_
 /** As getsockname: the address of this end. ENOTCONN, EFAULT, EINVAL. */
 int exs_getsockname(int fd, struct sockaddr *addr, socklen_t *addrlen);
 
-/** As getpeername: the address of the other end. ENOTCONN, EFAULT, EINVAL. */
+/** As getpeername: the address of the other end, also after its end. ENOTCONN, EFAULT, EINVAL. */
 int exs_getpeername(int fd, struct sockaddr *addr, socklen_t *addrlen);
 
 /**
@@ -432,8 +433,8 @@ int exs_getsockopt(int fd, int level, int name, void *value, socklen_t *length);
  *   FD                  0        EXS_FD_ bits. Before connecting
  *   STREAMBUFSIZE       1 MiB    size of the buffer for data without a receive. 0: none, senders
  *                                wait for receives, and EXS_FD_NODELAY is set. An unsigned int, up
- *                                to 3 GiB. Before connecting; on a server, before its first
- *                                exs_accept
+ *                                to 3 GiB, of which a connection gets 1 GiB. Before connecting; on
+ *                                a server, before its first exs_accept
  *
  * @return the value, or -1 with errno: EBADF, EINVAL (command, value), EISCONN (too late)
  *
@@ -472,7 +473,7 @@ ssize_t exs_send(int fd, const void *buffer, size_t length, int flags, exs_qhand
  * @param mhandle  registration of buffer, without EXS_MRF_RECV_DISABLE, or EXS_MHANDLE_UNREGISTERED
  *
  * @return 0; with EXS_BLOCK the octets; or -1 with errno: as exs_send, except EPIPE; EACCES
- *         (mhandle is for sends only)
+ *         (mhandle is for sends only), EOPNOTSUPP (MSG_PEEK without a buffer, or of packets)
  *
  * Event: EXS_EVT_RECV with 0, ECONNRESET, ECANCELED; EXS_EVT_RECVTIMEOUT with ETIMEDOUT and the
  * octets received until then.
@@ -511,7 +512,7 @@ ssize_t exs_recvmsg(int fd, exs_msghdr_t *msg, int flags, exs_qhandle_t qhandle,
  * @param flags    EXS_BLOCK, EXS_UNSIGNALED, EXS_CREDIT_WAIT
  *
  * @return 0; with EXS_BLOCK the octets; or -1 with errno: as exs_send; EINVAL (count, kind, offset
- *         beyond the end of the file), errors of open, dup and fstat, ESPIPE (the file cannot be
+ *         beyond the end of the file), errors of open and fstat, ESPIPE (the file cannot be
  *         read at an offset)
  *
  * Event: EXS_EVT_SENDFILE with 0, EIO (a file was truncated or cannot be read: the peer has
@@ -524,7 +525,8 @@ ssize_t exs_sendfile(int fd, exs_xferfile_t *sendvec, int sendvec_cnt, int flags
 /**
  * Reports when one of several sockets is ready: EXS_POLLIN (a receive or an accept would complete,
  * perhaps with the end of the stream), EXS_POLLOUT (a send would get a credit). EXS_POLLERR and
- * EXS_POLLHUP are always reported.
+ * EXS_POLLHUP are always reported; the latter also of a socket that neither is connected nor will
+ * be.
  *
  * @param fds      elements; the caller keeps them until the event
  * @param n        number of elements, at most 65536
@@ -549,7 +551,8 @@ int exs_poll(exs_pollfd_t *fds, int n, int flags, const struct timeval *timeout,
  * @return the number of calls that were outstanding and end now; or -1 with errno: EINVAL
  *
  * A stream continues after the octets of a cancelled send that have been sent. A packet that is
- * partly sent is completed.
+ * partly sent is completed. If the peer does not answer for 10 seconds, and 1 second more for each
+ * MiB outstanding, the connection ends. The same holds for calls that reach their time limit.
  * Source: ES-API.
  */
 int exs_cancel(int fd, int selector, exs_ahandle_t ahandle);

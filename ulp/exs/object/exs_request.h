@@ -22,6 +22,7 @@ struct exs_request {
     bool continues;            /* a send that needs no credit: a further piece of its context */
     bool more;                 /* a send: further pieces of the context follow, before others */
     bool brief;                /* done may be called with the socket's lock */
+    bool part;                 /* part of a call that exs_cancel counts otherwise */
     void *context;             /* owned by the caller */
     /*
      * Called once, unless brief without a lock of the socket: 0 or errno, octets moved, octets of a
@@ -29,6 +30,11 @@ struct exs_request {
      * may start others, unless brief.
      */
     void (*done)(struct exs_request *request, int error, size_t moved, size_t lost);
+    /*
+     * Called with the lock, for a transfer: it is cancelled, or too late to be cancelled, and ends
+     * only after an answer of the peer, which may first transfer so many octets.
+     */
+    void (*waits)(struct exs_request *request, uint64_t octets);
     /* For an accept: where the peer's address goes; the descriptor (out). */
     struct sockaddr *address;
     socklen_t *address_length;

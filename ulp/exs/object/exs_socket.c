@@ -105,6 +105,8 @@ static void reset(struct exs_socket *socket, int fd, int domain, int type)
     socket->cut = false;
     socket->shutdown = NULL;
     socket->close = NULL;
+    socket->close_over = false;
+    socket->files = 0;
     atomic_store(&socket->users, 1);
     (void)pthread_mutex_unlock(&socket->lock);
 }
@@ -207,6 +209,31 @@ void exs_socket_finish(struct exs_socket *socket, struct exs_request *request, i
     }
     request->error = error;
     exs_requests_put(&socket->finished, request);
+}
+
+static void tell_close(struct exs_socket *socket)
+{
+    struct exs_request *close = socket->close;
+
+    if (!close || !socket->close_over || socket->files > 0)
+        return;
+    socket->close = NULL;
+    exs_socket_finish(socket, close, socket->close_error);
+}
+
+void exs_socket_close_over(struct exs_socket *socket, int error)
+{
+    if (socket->close_over)
+        return;
+    socket->close_over = true;
+    socket->close_error = error;
+    tell_close(socket);
+}
+
+void exs_socket_file_over(struct exs_socket *socket)
+{
+    socket->files--;
+    tell_close(socket);
 }
 
 void exs_socket_credit(struct exs_socket *socket)

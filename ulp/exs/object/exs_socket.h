@@ -77,6 +77,9 @@ struct exs_socket {
     bool cut;                          /* closed without waiting */
     struct exs_request *shutdown;
     struct exs_request *close;
+    bool close_over; /* close ends with close_error once no file is left */
+    int close_error;
+    int files; /* calls of exs_sendfile that have started */
 
     struct exs_requests finished; /* done is to be called, by the thread that delivers */
     bool delivering;
@@ -113,7 +116,13 @@ void exs_socket_detach(struct exs_socket *socket);
  */
 void exs_socket_finish(struct exs_socket *socket, struct exs_request *request, int error);
 
-/* Called with the lock when a credit has returned or the connection has ended. */
+/* Called with the lock. The close, if there is one, has ended. Its event is the socket's last. */
+void exs_socket_close_over(struct exs_socket *socket, int error);
+
+/* Called with the lock. The event of a started exs_sendfile has been given. */
+void exs_socket_file_over(struct exs_socket *socket);
+
+/* Called with the lock when a credit has returned, or none is needed any more. */
 void exs_socket_credit(struct exs_socket *socket);
 
 /* Called with the lock. Notifies the watches. */

@@ -193,7 +193,7 @@ static int claim(int fd, const struct sockaddr *address, socklen_t length,
     return 0;
 }
 
-/* Restores the socket to its state before the call. */
+/* Restores the socket to its state before the call, unless it has been closed meanwhile. */
 static int give_up(struct exs_socket *socket, int error)
 {
     exs_socket_enter(socket);
@@ -201,6 +201,8 @@ static int give_up(struct exs_socket *socket, int error)
     socket->connect = NULL;
     if (socket->connection)
         exs_events_bury(socket);
+    if (socket->closing)
+        exs_socket_close_over(socket, 0);
     exs_socket_leave(socket);
     exs_socket_put(socket);
     return error;
@@ -235,6 +237,11 @@ int exs_socket_connect(int fd, const struct sockaddr *address, socklen_t length,
                            IT_CONNECT_FLAG_TWO_WAY, attempt.setup, sizeof(attempt.setup));
     if (status != IT_SUCCESS)
         return give_up(socket, errno_of(status));
+    /* Another thread may have cancelled or closed when there was no attempt yet to be ended. */
+    exs_socket_enter(socket);
+    if (socket->connection == connection && socket->connect_error != 0)
+        exs_connection_fail(connection);
+    exs_socket_leave(socket);
     exs_socket_put(socket);
     return 0;
 }

@@ -29,8 +29,12 @@ static int shutdown_locked(struct exs_socket *socket, int how, struct exs_reques
     struct exs_connection *connection = socket->connection;
     bool sends = how == SHUT_WR || how == SHUT_RDWR;
 
+    if (socket->state == EXS_STATE_ENDED && socket->error == 0) {
+        exs_socket_finish(socket, request, 0);
+        return 0;
+    }
     if (socket->state != EXS_STATE_CONNECTED)
-        return socket->state == EXS_STATE_ENDED && socket->error != 0 ? socket->error : ENOTCONN;
+        return socket->state == EXS_STATE_ENDED ? socket->error : ENOTCONN;
     if (sends && socket->shutdown)
         return EBUSY;
     if (how != SHUT_WR)
@@ -39,6 +43,7 @@ static int shutdown_locked(struct exs_socket *socket, int how, struct exs_reques
         connection->no_more_sends = true;
         connection->due |= EXS_DUE_FIN;
         socket->shutdown = request;
+        exs_socket_credit(socket);
     } else
         exs_socket_finish(socket, request, 0);
     exs_connection_push(connection);
@@ -82,9 +87,9 @@ static void close_connection(struct exs_socket *socket, bool cut)
     else if (socket->state == EXS_STATE_ENDED) {
         exs_connection_end(connection, ECANCELED);
         exs_events_bury(socket);
-        exs_socket_finish(socket, socket->close, 0);
+        exs_socket_close_over(socket, 0);
     } else {
-        socket->cut = true;
+        socket->cut = cut;
         socket->connect_error = ECANCELED;
         exs_connection_fail(connection);
     }
@@ -109,9 +114,10 @@ int exs_socket_close(int fd, bool cut, struct exs_request *request)
     if (socket->connection)
         close_connection(socket, cut);
     else
-        exs_socket_finish(socket, request, 0);
+        exs_socket_close_over(socket, 0);
     exs_socket_detach(socket);
     exs_socket_changed(socket);
+    exs_socket_credit(socket);
     exs_socket_leave(socket);
     return 0;
 }

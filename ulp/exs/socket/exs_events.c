@@ -57,6 +57,9 @@ static void on_established(struct exs_socket *socket, const it_event_t *event, s
     int error = connection->element ? 0 : agree(connection, event);
 
     keep_addresses(socket);
+    /* Cancelled or closed before this event was handled. */
+    if (error == 0 && !connection->element)
+        error = socket->connect_error;
     /* IT-API listens on all addresses; a peer that arrived at another one is turned away. */
     if (error == 0 && connection->element && !exs_address_covers(&bound, &socket->local))
         error = ECONNRESET;
@@ -122,10 +125,12 @@ static void on_failed_attempt(struct exs_socket *socket, int error, struct later
         exs_socket_detach(socket);
     }
     finish_one(socket, &socket->connect, socket->connect_error ? socket->connect_error : error);
-    finish_one(socket, &socket->close, 0);
+    if (socket->closing)
+        exs_socket_close_over(socket, 0);
     socket->state = EXS_STATE_OPEN;
     socket->error = 0;
     exs_events_bury(socket);
+    exs_socket_changed(socket);
 }
 
 static void on_over(struct exs_socket *socket)
@@ -135,15 +140,16 @@ static void on_over(struct exs_socket *socket)
 
     if (socket->state != EXS_STATE_CONNECTED || !connection->live)
         return;
-    /* Data that the peer has confirmed has arrived, whichever side ended the connection. */
-    if (socket->close)
-        finish_one(socket, &socket->close, connection->got_closed || socket->cut ? 0 : error);
-    finish_one(socket, &socket->shutdown, error);
-    exs_connection_end(connection, socket->cut ? ECANCELED : error);
+    /* The state first: threads that poll the socket are told by exs_connection_end. */
     socket->state = EXS_STATE_ENDED;
     socket->error = error;
-    if (socket->closing)
-        exs_events_bury(socket);
+    exs_connection_end(connection, socket->cut ? ECANCELED : error);
+    finish_one(socket, &socket->shutdown, error);
+    if (!socket->closing)
+        return;
+    /* Data that the peer has confirmed has arrived, whichever side ended the connection. */
+    exs_socket_close_over(socket, connection->got_closed || socket->cut ? 0 : error);
+    exs_events_bury(socket);
 }
 
 /* ---- All events ----------------------------------------------------------------------------- */

@@ -215,6 +215,7 @@ int exs_connection_agree(struct exs_connection *connection, const struct exs_set
 
     if (peer->packets == exs_is_stream(connection) || peer->ring.length > EXS_RING_MAX)
         return EPROTO;
+    options->stream_buffer = connection->ring_size;
     options->send_credits = least(options->send_credits, peer->recv_credits);
     options->recv_credits = least(options->recv_credits, peer->send_credits);
     options->packet_copy_max =

@@ -197,6 +197,10 @@ size_t exs_sends_cut(struct exs_connection *connection,
 void exs_receive_done(struct exs_connection *connection, struct exs_request *request, size_t moved,
                       size_t lost);
 
+/* A receive that was cancelled has ended, with the octets moved. */
+void exs_receive_cancelled(struct exs_connection *connection, struct exs_request *request,
+                           size_t moved);
+
 /* exs_stream_serve or exs_packet_serve. */
 void exs_connection_serve(struct exs_connection *connection);
 

@@ -172,7 +172,7 @@ static void sweep(struct exs_connection *connection)
             continue;
         }
         exs_packet_in_remove(in, i);
-        exs_socket_finish(connection->socket, request, request->error);
+        exs_receive_cancelled(connection, request, 0);
     }
 }
 

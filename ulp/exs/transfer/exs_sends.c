@@ -97,7 +97,7 @@ size_t exs_sends_cut(struct exs_connection *connection,
 
     for (struct exs_request *at = connection->next; at; at = at->next)
         if ((!match || match(at, key)) && cut(connection, at, error))
-            count++;
+            count += !at->part;
     if (!match)
         connection->gate = NULL;
     return count;
@@ -109,5 +109,13 @@ void exs_receive_done(struct exs_connection *connection, struct exs_request *req
     request->moved = moved;
     request->lost = lost;
     exs_socket_finish(connection->socket, request, 0);
+    exs_socket_credit(connection->socket);
+}
+
+void exs_receive_cancelled(struct exs_connection *connection, struct exs_request *request,
+                           size_t moved)
+{
+    request->moved = moved;
+    exs_socket_finish(connection->socket, request, request->error);
     exs_socket_credit(connection->socket);
 }

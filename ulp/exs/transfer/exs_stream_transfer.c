@@ -225,8 +225,7 @@ static void sweep(struct exs_connection *connection)
             continue;
         }
         exs_stream_in_remove(in, i);
-        request->moved = (size_t)filled;
-        exs_socket_finish(connection->socket, request, request->error);
+        exs_receive_cancelled(connection, request, (size_t)filled);
     }
 }
 

@@ -37,6 +37,8 @@ int exs_transfer_send(struct exs_socket *socket, struct exs_request *request)
     struct exs_connection *connection = socket->connection;
     int error = check(socket);
 
+    if (socket->closing && !request->continues)
+        return EBADF;
     if (error != 0 || socket->state == EXS_STATE_ENDED)
         return error != 0 ? error : EPIPE;
     /* A send that began before the socket was closed or shut down continues. */
@@ -90,7 +92,7 @@ static uint32_t receives(const struct exs_connection *connection)
 int exs_transfer_recv(struct exs_socket *socket, struct exs_request *request)
 {
     struct exs_connection *connection = socket->connection;
-    int error = check(socket);
+    int error = socket->closing ? EBADF : check(socket);
 
     if (error != 0)
         return error;
@@ -146,6 +148,50 @@ size_t exs_connection_cancel_receives(struct exs_connection *connection,
     return count;
 }
 
+/* Returns the outstanding requests one by one: sends, then receives. *index is 0 at first. */
+static struct exs_request *next_request(struct exs_connection *connection,
+                                        const struct exs_request *last, uint32_t *index)
+{
+    struct exs_request *next = last ? last->next : connection->sends.first;
+
+    if (*index == 0 && next)
+        return next;
+    return receive_at(connection, (*index)++);
+}
+
+void exs_transfer_break(struct exs_socket *socket,
+                        bool (*match)(const struct exs_request *request, const void *key),
+                        const void *key)
+{
+    struct exs_connection *connection = socket->connection;
+    struct exs_request *at = NULL;
+    uint32_t index = 0;
+
+    if (!connection || !connection->arrays[1])
+        return;
+    while ((at = next_request(connection, at, &index)) && !match(at, key)) {
+    }
+    if (at)
+        exs_connection_fail(connection);
+}
+
+/* The requests that match and have not ended wait for the peer, which may transfer all others. */
+static void await_peer(struct exs_connection *connection,
+                       bool (*match)(const struct exs_request *request, const void *key),
+                       const void *key)
+{
+    struct exs_request *at = NULL;
+    uint64_t octets = 0;
+    uint32_t index = 0;
+
+    while ((at = next_request(connection, at, &index)))
+        octets = at->length > UINT64_MAX - octets ? UINT64_MAX : octets + at->length;
+    index = 0;
+    while ((at = next_request(connection, at, &index)))
+        if (match(at, key))
+            at->waits(at, octets);
+}
+
 size_t exs_transfer_cancel(struct exs_socket *socket,
                            bool (*match)(const struct exs_request *request, const void *key),
                            const void *key, int error)
@@ -157,7 +203,7 @@ size_t exs_transfer_cancel(struct exs_socket *socket,
         return 0;
     cancelled = exs_sends_cut(connection, match, key, error) +
                 exs_connection_cancel_receives(connection, match, key, error);
-    if (cancelled > 0)
-        exs_connection_push(connection);
+    exs_connection_push(connection);
+    await_peer(connection, match, key);
     return cancelled;
 }

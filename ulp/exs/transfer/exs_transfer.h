@@ -24,10 +24,15 @@ void exs_transfer_send_over(struct exs_socket *socket, const void *context);
 /*
  * Ends matching requests with error, unless some of their octets are being transferred; an
  * advertised receive ends after a round trip. Returns the number of requests that end this way. The
- * others complete normally.
+ * others complete normally. Calls waits of each one that matches and has not ended yet.
  */
 size_t exs_transfer_cancel(struct exs_socket *socket,
                            bool (*match)(const struct exs_request *request, const void *key),
                            const void *key, int error);
+
+/* Ends the connection if a request matches: the peer has not answered. */
+void exs_transfer_break(struct exs_socket *socket,
+                        bool (*match)(const struct exs_request *request, const void *key),
+                        const void *key);
 
 #endif /* ITAPI_ULP_EXS_TRANSFER_EXS_TRANSFER_H */
