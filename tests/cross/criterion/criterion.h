@@ -46,6 +46,8 @@ _Noreturn void cross_failed(const char *file, int line, const char *condition);
 #define cr_assert_neq(one, other, ...)          cr_assert((one) != (other))
 #define cr_assert_lt(one, other, ...)           cr_assert((one) < (other))
 #define cr_assert_leq(one, other, ...)          cr_assert((one) <= (other))
+#define cr_assert_geq(one, other, ...)          cr_assert((one) >= (other))
+#define cr_assert_not_null(pointer, ...)        cr_assert((pointer) != NULL)
 #define cr_assert_gt(one, other, ...)           cr_assert((one) > (other))
 #define cr_assert_str_eq(one, other, ...)       cr_assert(strcmp(one, other) == 0)
 #define cr_assert_arr_eq(one, other, size, ...) cr_assert(memcmp(one, other, size) == 0)
