@@ -120,7 +120,7 @@ static void test_waiter(int (*start)(int fd, int flags), void (*end)(int fd), in
     for (int i = 0; i < events; i++)
         (void)exs_kit_event(queue);
     if (error != EBADF)
-        CHECK_STARTS(exs_blocking_close(pair.client));
+        CHECK_STARTS(exs_close(pair.client, EXS_BLOCK | EXS_DONTLINGER, NULL, NULL));
     CHECK_STARTS(exs_blocking_close(pair.listener));
     exs_kit_empty(queue);
 }

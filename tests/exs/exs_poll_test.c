@@ -154,7 +154,7 @@ static void test_cut(void)
     CHECK_STARTS(exs_close(cut.server, EXS_BLOCK | EXS_DONTLINGER, EXS_QHANDLE_INVALID, NULL));
     expect(0, 1);
     CHECK_EQ(EXS_POLLIN | EXS_POLLHUP | EXS_POLLERR, set.exs_revents);
-    CHECK_STARTS(exs_blocking_close(cut.client));
+    CHECK_STARTS(exs_close(cut.client, EXS_BLOCK | EXS_DONTLINGER, NULL, NULL));
     CHECK_STARTS(exs_blocking_close(cut.listener));
 }
 
