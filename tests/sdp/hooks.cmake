@@ -3,6 +3,7 @@
 # sanitizer's library is in front of libc, no other one can be.
 if(ITAPI_SANITIZE STREQUAL "none")
     itapi_sdp_library(sdp_double "${PROJECT_SOURCE_DIR}/ulp/sdp/face/sdp_face.c"
+        "${PROJECT_SOURCE_DIR}/ulp/sdp/guard/sdp_guard.c"
         double/sdp_double_agree.c double/sdp_double_connection.c)
     file(GLOB hooks_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/hooks/*.c")
     add_executable(sdp_hooks ${hooks_sources} "${PROJECT_SOURCE_DIR}/tests/support/time_limit.c")

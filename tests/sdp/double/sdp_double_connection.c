@@ -5,6 +5,7 @@
  * socket would.
  */
 #include "connection/sdp_connection.h"
+#include "guard/sdp_guard.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -99,6 +100,7 @@ int sdp_connection_start(int fd, enum sdp_role role, const struct sdp_settings *
     (void)settings;
     if (!made)
         return -ENOMEM;
+    sdp_guard_install();
     (void)pthread_once(&once, start_watcher);
     made->fd = fd;
     made->notify = *notify;

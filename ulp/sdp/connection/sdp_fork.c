@@ -4,6 +4,7 @@
  * that: their connections stay with the parent, and the child opens an IA of its own when it needs
  * one.
  */
+#include "guard/sdp_guard.h"
 #include "connection/sdp_object.h"
 
 /* Waits until no thread is in a call on the connection, and keeps others from starting one. */
@@ -71,6 +72,7 @@ static void after_fork(bool child)
             go_on(each, child, !adapter->device);
     }
     if (child) {
+        sdp_guard_forget();
         (void)pthread_mutex_init(&sdp_list_lock, NULL);
         (void)pthread_rwlock_init(&sdp_fork_gate, NULL);
         (void)pthread_rwlock_init(&sdp_start_lock, NULL);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "guard/sdp_guard.h"
 #include "connection/sdp_zcopy.h"
 
 #include <errno.h>
@@ -13,6 +14,7 @@ struct reading {
     size_t wanted;
     size_t got;
     int flags;
+    bool faulted; /* memory of the program is missing */
 };
 
 static bool reading_start(struct reading *reading, const struct iovec *parts, int count, int flags)
@@ -39,21 +41,28 @@ static void skip(struct reading *reading, size_t octets)
     }
 }
 
-static void put(struct reading *reading, const unsigned char *octets, size_t count)
+/* Returns how many octets the program's memory has taken: fewer if some of it is missing. */
+static size_t put(struct reading *reading, const unsigned char *octets, size_t count)
 {
+    size_t left = count;
     size_t part;
 
-    if (reading->flags & MSG_TRUNC)
+    if (reading->flags & MSG_TRUNC) {
         skip(reading, count);
-    else
-        for (; count > 0; count -= part) {
-            part = reading->parts->iov_len - reading->at;
-            if (part > count)
-                part = count;
-            memcpy((char *)reading->parts->iov_base + reading->at, octets, part);
-            octets += part;
-            skip(reading, part);
+        return count;
+    }
+    for (; left > 0; left -= part) {
+        part = reading->parts->iov_len - reading->at;
+        if (part > left)
+            part = left;
+        if (!sdp_guard_copy((char *)reading->parts->iov_base + reading->at, octets, part)) {
+            reading->faulted = true;
+            break;
         }
+        octets += part;
+        skip(reading, part);
+    }
+    return count - left;
 }
 
 /* ---- Pieces --------------------------------------------------------------------------------- */
@@ -97,7 +106,7 @@ static bool pass_mark(struct sdp_connection *connection, const struct reading *r
 
 static void read_pieces(struct sdp_connection *connection, struct reading *reading)
 {
-    while (connection->piece_count > 0 && reading->got < reading->wanted) {
+    while (connection->piece_count > 0 && reading->got < reading->wanted && !reading->faulted) {
         const struct sdp_piece *piece = &connection->pieces[connection->piece_first];
         uint64_t before_mark = connection->mark - connection->rx_position;
         size_t octets = reading->wanted - reading->got;
@@ -111,7 +120,7 @@ static void read_pieces(struct sdp_connection *connection, struct reading *readi
             octets = piece->octets;
         if (connection->mark_set && octets > before_mark)
             octets = (size_t)before_mark;
-        put(reading, sdp_slot(connection, piece->slot) + piece->at, octets);
+        octets = put(reading, sdp_slot(connection, piece->slot) + piece->at, octets);
         consume(connection, (uint32_t)octets);
     }
 }
@@ -135,7 +144,8 @@ static void peek_pieces(const struct sdp_connection *connection, struct reading 
             octets = piece->octets - skipped;
         if (octets > limit - reading->got)
             octets = (size_t)(limit - reading->got);
-        put(reading, sdp_slot(connection, piece->slot) + piece->at + skipped, octets);
+        if (put(reading, sdp_slot(connection, piece->slot) + piece->at + skipped, octets) < octets)
+            return;
     }
 }
 
@@ -201,6 +211,8 @@ static int receive_all(struct sdp_connection *connection, struct reading *readin
             peek_pieces(connection, reading);
         } else
             read_pieces(connection, reading);
+        if (reading->faulted)
+            return EFAULT;
         marked = connection->mark_set && connection->mark == connection->rx_position ? 1 : 0;
         if (reading->got >= enough(connection, reading) || (marked && reading->got > 0))
             return 0;
@@ -226,8 +238,8 @@ static ssize_t receive_urgent(struct sdp_connection *connection, struct reading 
         return -EINVAL;
     if (!connection->oob_valid)
         return connection->oob_pending && !is_over(connection) ? -EAGAIN : -EINVAL;
-    if (reading->wanted > 0)
-        put(reading, &connection->oob_octet, 1);
+    if (reading->wanted > 0 && put(reading, &connection->oob_octet, 1) == 0)
+        return -EFAULT;
     if (!(reading->flags & MSG_PEEK))
         connection->oob_valid = false;
     return (ssize_t)reading->got;

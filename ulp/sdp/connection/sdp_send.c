@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "guard/sdp_guard.h"
 #include "connection/sdp_zcopy.h"
 
 #include <errno.h>
@@ -43,8 +44,8 @@ static size_t ring_room(const struct sdp_connection *connection)
     return used < connection->send_buffer ? connection->send_buffer - used : 0;
 }
 
-/* Copies as much as fits contiguously. */
-static void copy_some(struct sdp_connection *connection, struct cursor *cursor)
+/* Copies as much as fits contiguously. Returns false if memory is missing. */
+static bool copy_some(struct sdp_connection *connection, struct cursor *cursor)
 {
     size_t at = (size_t)((connection->tx_filled - connection->ring_base) % connection->ring_size);
     size_t octets = cursor->parts->iov_len - cursor->at;
@@ -56,9 +57,12 @@ static void copy_some(struct sdp_connection *connection, struct cursor *cursor)
         octets = connection->ring_size - at;
     if (octets > COPY_MAX)
         octets = COPY_MAX;
-    memcpy(connection->ring + at, (const char *)cursor->parts->iov_base + cursor->at, octets);
+    if (!sdp_guard_copy(connection->ring + at, (const char *)cursor->parts->iov_base + cursor->at,
+                        octets))
+        return false;
     connection->tx_filled += octets;
     cursor_advance(cursor, octets);
+    return true;
 }
 
 static int why_not(struct sdp_connection *connection)
@@ -72,17 +76,22 @@ static int why_not(struct sdp_connection *connection)
     return EPIPE;
 }
 
-static void copy_all(struct sdp_connection *connection, struct cursor *cursor, int flags)
+/* Returns 0 or EFAULT. */
+static int copy_all(struct sdp_connection *connection, struct cursor *cursor, int flags)
 {
     while (cursor->left > 0 && ring_room(connection) > 0) {
-        copy_some(connection, cursor);
+        if (!copy_some(connection, cursor)) {
+            connection->more = (flags & MSG_MORE) != 0;
+            return EFAULT;
+        }
         if (cursor->left == 0) {
             connection->more = (flags & MSG_MORE) != 0;
-            return;
+            return 0;
         }
         connection->more = true; /* no short message in the middle of a call */
         sdp_push(connection);
     }
+    return 0;
 }
 
 /* Tries ZCopy: for a large part, if the call may wait. */
@@ -114,10 +123,14 @@ static int send_all(struct sdp_connection *connection, struct cursor *cursor, in
             return why_not(connection);
         if (cursor->left > 0 && move_some(connection, cursor, flags, deadline, &error))
             continue;
-        copy_all(connection, cursor, flags);
+        if (connection->no_sends || connection->error != 0)
+            return why_not(connection); /* it has ended while ZCopy waited */
+        error = copy_all(connection, cursor, flags);
         if (cursor->left == 0)
             return 0;
         sdp_push(connection);
+        if (error != 0)
+            break;
         if (ring_room(connection) > 0 || ((flags & MSG_DONTWAIT) && sdp_take(connection)))
             continue;
         error = (flags & MSG_DONTWAIT) ? EAGAIN : sdp_wait(connection, deadline);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Creating and freeing connections. */
+#include "guard/sdp_guard.h"
 #include "connection/sdp_object.h"
 
 #include <errno.h>
@@ -192,6 +193,7 @@ int sdp_connection_start(int fd, enum sdp_role role, const struct sdp_settings *
     if (!settings)
         settings = &defaults;
     sdp_sweep();
+    sdp_guard_install();
     (void)pthread_rwlock_rdlock(&sdp_start_lock);
     error = make(fd, role, settings, &connection);
     if (error == 0) {

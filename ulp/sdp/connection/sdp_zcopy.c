@@ -6,7 +6,11 @@
  */
 #include "connection/sdp_zcopy.h"
 
+#include "guard/sdp_guard.h"
+
 #include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define OFFER_NS    1000000000ll /* without an answer within this time the data is copied */
 #define CANCEL_S    5            /* without an answer within this time the connection is reset */
@@ -16,35 +20,70 @@
 #define READ_COOKIE ((it_dto_cookie_t)1 << 32)
 #define NS_PER_S    1000000000ll
 
+static bool is_dead(const struct sdp_connection *connection)
+{
+    return connection->ended || connection->failed || connection->error != 0;
+}
+
 /* Memory of the program, registered for one call. */
 struct pin {
     it_lmr_handle_t lmr;
+    int guard; /* of sdp_guard_hold */
     struct sdp_place place;
 };
 
 static bool pin(struct pin *pin, const void *octets, uint32_t count, unsigned rights, int *error)
 {
     it_rmr_context_t key;
-    it_status_t status = it_lmr_create(sdp_adapter_get()->pz, (void *)(uintptr_t)octets, NULL,
-                                       count, IT_ADDR_MODE_ABSOLUTE, (it_mem_priv_t)rights,
-                                       IT_LMR_FLAG_NONE, 0, &pin->lmr, &key);
+    it_status_t status;
 
+    pin->guard = sdp_guard_hold(octets, count);
+    if (pin->guard < 0)
+        return false;
+    status = it_lmr_create(sdp_adapter_get()->pz, (void *)(uintptr_t)octets, NULL, count,
+                           IT_ADDR_MODE_ABSOLUTE, (it_mem_priv_t)rights, IT_LMR_FLAG_NONE, 0,
+                           &pin->lmr, &key);
     if (status == IT_ERR_FAULT || status == IT_ERR_ACCESS)
         *error = EFAULT;
-    if (status != IT_SUCCESS)
+    if (status != IT_SUCCESS) {
+        (void)sdp_guard_release(pin->guard);
         return false;
+    }
     pin->place = (struct sdp_place){.addr = (uintptr_t)octets, .size = count, .key = (uint32_t)key};
     return true;
+}
+
+/* Returns true if a part of the memory is not mapped. */
+static bool is_missing(const struct sdp_place *place)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t begin = (uintptr_t)place->addr & ~(page - 1);
+
+    return msync((void *)begin, (uintptr_t)place->addr + place->size - begin, MS_ASYNC) != 0 &&
+           errno == ENOMEM;
+}
+
+/*
+ * Ends the registration. If the program has unmapped the memory meanwhile the call fails, and the
+ * connection is reset: the peer may have got zeros. A transport that met the fault in the kernel
+ * has already ended.
+ */
+static size_t unpin(struct sdp_connection *connection, struct pin *pin, size_t done, int *error)
+{
+    bool faulted;
+
+    (void)it_lmr_free(pin->lmr);
+    faulted = sdp_guard_release(pin->guard);
+    if (!faulted && !(is_dead(connection) && is_missing(&pin->place)))
+        return done;
+    sdp_reset(connection);
+    *error = EFAULT;
+    return 0;
 }
 
 static uint32_t piece_of(size_t count, uint32_t limit)
 {
     return count < limit ? (uint32_t)count : limit;
-}
-
-static bool is_dead(const struct sdp_connection *connection)
-{
-    return connection->ended || connection->failed || connection->error != 0;
 }
 
 static struct timespec after_ns(int64_t ns)
@@ -173,7 +212,7 @@ size_t sdp_zcopy_send(struct sdp_connection *connection, const void *octets, siz
     if (done == 0 && *error == 0 && !is_dead(connection) && sdp_machine_sink(&connection->machine))
         done = write_sink(connection, &memory);
     connection->sending_zcopy = false;
-    (void)it_lmr_free(memory.lmr);
+    done = unpin(connection, &memory, done, error);
     connection->counters.sent += done;
     connection->counters.zcopy_sent += done;
     return done;
@@ -243,7 +282,7 @@ size_t sdp_zcopy_receive(struct sdp_connection *connection, void *octets, size_t
     else
         done = offer_sink(connection, &memory, deadline, error);
     connection->receiving_zcopy = false;
-    (void)it_lmr_free(memory.lmr);
+    done = unpin(connection, &memory, done, error);
     connection->rx_position += done;
     connection->counters.received += done;
     connection->counters.zcopy_received += done;

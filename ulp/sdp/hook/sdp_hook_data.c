@@ -2,6 +2,9 @@
 /* recv and send, read and write, and their variants. */
 #include "hook/sdp_hook.h"
 
+#include "guard/sdp_guard.h"
+
+#include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -26,6 +29,39 @@ static ssize_t transmit(int fd, const struct iovec *parts, int count, int flags)
         errno = EPIPE;
     }
     return result;
+}
+
+/* Returns false, with errno EFAULT, if the array is missing. Octets are checked when they move. */
+static bool has_parts(const struct iovec *parts, size_t count)
+{
+    if (count == 0 || count > IOV_MAX || sdp_guard_readable(parts, count * sizeof(*parts)))
+        return true;
+    errno = EFAULT;
+    return false;
+}
+
+static bool has_message(const struct msghdr *message)
+{
+    if (sdp_guard_readable(message, sizeof(*message)))
+        return has_parts(message->msg_iov, message->msg_iovlen);
+    errno = EFAULT;
+    return false;
+}
+
+static ssize_t receive_parts(int fd, const struct iovec *parts, int count)
+{
+    return has_parts(parts, (size_t)count) ? receive(fd, parts, count, 0) : -1;
+}
+
+static ssize_t transmit_parts(int fd, const struct iovec *parts, int count)
+{
+    return has_parts(parts, (size_t)count) ? transmit(fd, parts, count, 0) : -1;
+}
+
+static ssize_t transmit_message(int fd, const struct msghdr *message, int flags)
+{
+    return has_message(message) ? transmit(fd, message->msg_iov, (int)message->msg_iovlen, flags)
+                                : -1;
 }
 
 /* ---- Receiving ------------------------------------------------------------------------------ */
@@ -61,7 +97,7 @@ ssize_t recvfrom(int fd, void *buffer, size_t size, int flags, struct sockaddr *
 
 ssize_t readv(int fd, const struct iovec *parts, int count)
 {
-    ssize_t result = sdp_is_kernels(fd) ? SDP_KERNEL : receive(fd, parts, count, 0);
+    ssize_t result = sdp_is_kernels(fd) ? SDP_KERNEL : receive_parts(fd, parts, count);
 
     return result == SDP_KERNEL ? SDP_NEXT(readv)(fd, parts, count) : result;
 }
@@ -69,7 +105,8 @@ ssize_t readv(int fd, const struct iovec *parts, int count)
 /* Returns no name and no control messages, as TCP has none here. */
 static ssize_t receive_message(int fd, struct msghdr *message, int flags)
 {
-    ssize_t result = receive(fd, message->msg_iov, (int)message->msg_iovlen, flags);
+    ssize_t result =
+        has_message(message) ? receive(fd, message->msg_iov, (int)message->msg_iovlen, flags) : -1;
 
     if (result >= 0) {
         message->msg_namelen = 0;
@@ -146,7 +183,7 @@ ssize_t sendto(int fd, const void *buffer, size_t size, int flags, const struct 
 
 ssize_t writev(int fd, const struct iovec *parts, int count)
 {
-    ssize_t result = sdp_is_kernels(fd) ? SDP_KERNEL : transmit(fd, parts, count, 0);
+    ssize_t result = sdp_is_kernels(fd) ? SDP_KERNEL : transmit_parts(fd, parts, count);
 
     return result == SDP_KERNEL ? SDP_NEXT(writev)(fd, parts, count) : result;
 }
@@ -183,7 +220,7 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
     ssize_t result = SDP_KERNEL;
 
     if (!sdp_is_kernels(fd))
-        result = transmit(fd, message->msg_iov, (int)message->msg_iovlen, flags);
+        result = transmit_message(fd, message, flags);
     else if (!passes_descriptors(message)) {
         errno = EOPNOTSUPP;
         return -1;
@@ -199,7 +236,7 @@ int sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)
         return SDP_NEXT(sendmmsg)(fd, messages, count, flags);
     while (done < count) {
         const struct msghdr *message = &messages[done].msg_hdr;
-        ssize_t sent = transmit(fd, message->msg_iov, (int)message->msg_iovlen, flags);
+        ssize_t sent = transmit_message(fd, message, flags);
 
         if (sent == SDP_KERNEL)
             return SDP_NEXT(sendmmsg)(fd, messages, count, flags);

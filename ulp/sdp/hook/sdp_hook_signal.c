@@ -7,6 +7,8 @@
  */
 #include "hook/sdp_hook.h"
 
+#include "guard/sdp_guard.h"
+
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -23,6 +25,8 @@ static struct {
     atomic_int flags;
 } actions[NSIG];
 
+static atomic_bool guarding; /* on_signal stays the handler of the guarded signals */
+
 struct kept {
     siginfo_t info;
     volatile sig_atomic_t is_kept;
@@ -35,6 +39,12 @@ static bool is_fault(int signal)
 {
     return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL ||
            signal == SIGTRAP || signal == SIGABRT || signal == SIGSYS;
+}
+
+/* Signals of faults in the program's memory. Once there is a connection, on_signal gets them. */
+static bool is_guarded(int signal)
+{
+    return signal == SIGSEGV || signal == SIGBUS;
 }
 
 static void start_timer(int signal)
@@ -60,6 +70,17 @@ static void keep(int signal, const siginfo_t *info)
     }
 }
 
+/* The default action. A fault happens again when the handler returns. */
+static void end_by(int signal, siginfo_t *info)
+{
+    struct sigaction none = {.sa_handler = SIG_DFL};
+
+    (void)SDP_NEXT(sigaction)(signal, &none, NULL);
+    if (info->si_code <= 0)
+        (void)SDP_NEXT(syscall)(SYS_rt_tgsigqueueinfo, getpid(), SDP_NEXT(syscall)(SYS_gettid),
+                                signal, info);
+}
+
 static void run(int signal, siginfo_t *info, void *context)
 {
     uintptr_t handler = atomic_load(&actions[signal].handler);
@@ -73,8 +94,11 @@ static void run(int signal, siginfo_t *info, void *context)
     }
     if (!(flags & SA_RESTART))
         sdp_thread.stopped++;
-    if (handler == (uintptr_t)SIG_DFL || handler == (uintptr_t)SIG_IGN)
+    if (handler == (uintptr_t)SIG_DFL || handler == (uintptr_t)SIG_IGN) {
+        if (is_guarded(signal) && (handler == (uintptr_t)SIG_DFL || info->si_code > 0))
+            end_by(signal, info);
         return;
+    }
     if (flags & SA_SIGINFO)
         ((void (*)(int, siginfo_t *, void *))handler)(signal, info, context);
     else
@@ -86,6 +110,8 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     int error = errno;
     bool again = info->si_code == SI_TIMER && info->si_value.sival_ptr == &again_mark;
 
+    if (is_guarded(signal) && sdp_guard_catch(info, context))
+        return;
     if (sdp_thread.depth > 0 && !is_fault(signal)) {
         if (!again)
             keep(signal, info);
@@ -147,7 +173,7 @@ int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
         return SDP_NEXT(sigaction)(signal, action, old);
     handler = atomic_load(&actions[signal].handler);
     flags = atomic_load(&actions[signal].flags);
-    if (action && is_handler(action)) {
+    if (action && (is_handler(action) || (is_guarded(signal) && atomic_load(&guarding)))) {
         ours = *action;
         ours.sa_sigaction = on_signal;
         ours.sa_flags = (int)((unsigned)action->sa_flags & ~SA_RESETHAND) | SA_SIGINFO;
@@ -218,7 +244,32 @@ int __sigaction(int signal, const struct sigaction *action, struct sigaction *ol
     return sigaction(signal, action, old);
 }
 
+/* The program's own handlers are already wrapped. */
+static void guard(void)
+{
+    const struct sigaction ours = {.sa_sigaction = on_signal,
+                                   .sa_flags = (int)(SA_SIGINFO | SA_NODEFER | SA_RESTART)};
+    struct sigaction old;
+
+    for (int signal = 1; signal < NSIG; signal++)
+        if (is_guarded(signal) && SDP_NEXT(sigaction)(signal, NULL, &old) == 0 &&
+            !(old.sa_sigaction == on_signal && (old.sa_flags & SA_SIGINFO))) {
+            atomic_store(&actions[signal].handler, (uintptr_t)old.sa_handler);
+            atomic_store(&actions[signal].flags, old.sa_flags);
+            (void)SDP_NEXT(sigaction)(signal, &ours, NULL);
+        }
+    atomic_store(&guarding, true);
+}
+
+static void guard_once(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    (void)pthread_once(&once, guard);
+}
+
 void sdp_signals_start(void)
 {
+    sdp_guard_install = guard_once;
     sdp_run_deferred = run_deferred;
 }
