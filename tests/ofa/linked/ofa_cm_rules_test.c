@@ -63,6 +63,23 @@ static void of_one_family(void)
     cm_kit_destroy(id);
 }
 
+/* A group is no address of this host, and there is no way to one without a scope. */
+static void no_groups(void)
+{
+    struct sockaddr_in6 scopeless = {.sin6_family = AF_INET6,
+                                     .sin6_addr = {.s6_addr = {0xff, 0x02, [15] = 1}}};
+    const uint32_t groups[] = {0xe0000001, INADDR_BROADCAST};
+    struct sockaddr_in own = cm_kit_local(1, 0);
+    struct rdma_cm_id *id = new_id();
+
+    for (int i = 0; i < 2; i++) {
+        own.sin_addr.s_addr = htonl(groups[i]);
+        refused(rdma_bind_addr(id, (struct sockaddr *)&own), EADDRNOTAVAIL);
+    }
+    CHECK_EQ(-1, rdma_resolve_addr(id, NULL, (struct sockaddr *)&scopeless, 1000));
+    cm_kit_destroy(id);
+}
+
 /* ---- Ports ---------------------------------------------------------------------------------- */
 
 /* A port belongs to the id that is bound to it, whether it listens or not. */
@@ -115,8 +132,42 @@ static void options(void)
     refused(rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, &on, sizeof(on)), EINVAL);
     refused(rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &on, sizeof(on)), EINVAL);
     refused(rdma_set_option(id, RDMA_OPTION_ID, 99, &on, sizeof(on)), ENOSYS);
+    refused(rdma_set_option(id, RDMA_OPTION_IB, RDMA_OPTION_IB_PATH, &on, sizeof(on)), EINVAL);
     CHECK_EQ(0, rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout, 1));
     cm_kit_destroy(id);
+}
+
+/* ---- Private data --------------------------------------------------------------------------- */
+
+/* InfiniBand has room for so many octets. */
+static void room_for_data(void)
+{
+    static const char data[256];
+    struct rdma_cm_id *listener = cm_kit_listen_at(1, 0);
+    struct rdma_cm_id *caller = cm_kit_resolve(1, rdma_get_src_port(listener));
+    struct rdma_conn_param param = {.private_data = data, .private_data_len = 57};
+    struct rdma_cm_event *event;
+    struct rdma_cm_id *called;
+
+    cm_kit_equip(caller);
+    refused(rdma_connect(caller, &param), EINVAL);
+    param.private_data_len = 56;
+    CHECK_EQ(0, rdma_connect(caller, &param));
+    called = cm_kit_requested("");
+    refused(rdma_notify(called, IBV_EVENT_COMM_EST), EINVAL);
+    refused(rdma_reject(called, data, 149), EINVAL);
+    cm_kit_equip(called);
+    param.private_data_len = 197;
+    refused(rdma_accept(called, &param), EINVAL); /* which rejects the request */
+    CHECK_EQ(IBV_QPS_ERR, called->qp->state);
+    refused(rdma_accept(called, NULL), EINVAL);
+    event = cm_kit_expect(cm_kit.client, RDMA_CM_EVENT_REJECTED);
+    CHECK_EQ(REJECTED_BY_LIBRARY, event->status);
+    CHECK_EQ(148, event->param.conn.private_data_len);
+    CHECK_EQ(0, rdma_ack_cm_event(event));
+    cm_kit_destroy(called);
+    cm_kit_destroy(caller);
+    cm_kit_destroy(listener);
 }
 
 /* ---- Requests that the program does not take ------------------------------------------------- */
@@ -205,17 +256,60 @@ static void destroyed_before_its_queue_pair(void)
     cm_kit_destroy(listener);
 }
 
+/* Takes events of the client up to this one. */
+static void pass_until(enum rdma_cm_event_type type, const struct rdma_cm_id *id)
+{
+    struct rdma_cm_event *event;
+    bool found;
+
+    do {
+        CHECK_EQ(0, rdma_get_cm_event(cm_kit.client, &event));
+        found = event->event == type && event->id == id;
+        CHECK_EQ(0, rdma_ack_cm_event(event));
+    } while (!found);
+}
+
+/* A channel's ids end with it: connections, requests and listeners. They can be destroyed later. */
+static void channel_goes_first(void)
+{
+    struct rdma_event_channel *server = cm_kit.server;
+    struct rdma_cm_id *listener = cm_kit_listen_at(1, 0);
+    struct rdma_cm_id *connected = cm_kit_call(1, rdma_get_src_port(listener), "one");
+    struct rdma_cm_id *called = cm_kit_requested("one");
+    struct rdma_cm_id *caller;
+    struct rdma_conn_param param = {.retry_count = 7};
+
+    cm_kit_equip(called);
+    CHECK_EQ(0, rdma_accept(called, NULL));
+    CHECK(cm_kit_pass(cm_kit.server, RDMA_CM_EVENT_ESTABLISHED) == called);
+    CHECK(cm_kit_pass(cm_kit.client, RDMA_CM_EVENT_ESTABLISHED) == connected);
+    caller = cm_kit_resolve(1, rdma_get_src_port(listener));
+    cm_kit_equip(caller);
+    CHECK_EQ(0, rdma_connect(caller, &param));
+    cm_kit.server = rdma_create_event_channel();
+    CHECK(cm_kit.server != NULL);
+    rdma_destroy_event_channel(server);
+    pass_until(RDMA_CM_EVENT_REJECTED, caller);
+    cm_kit_destroy(called);
+    cm_kit_destroy(listener);
+    cm_kit_destroy(connected);
+    cm_kit_destroy(caller);
+}
+
 int main(void)
 {
     cm_kit_open();
     in_order();
     of_one_family();
+    no_groups();
     one_owner();
     port_of_a_caller();
     options();
+    room_for_data();
     backlog();
     rejection_flushes();
     destroyed_before_its_queue_pair();
+    channel_goes_first();
     cm_kit_close();
     check_done();
     return 0;

@@ -19,7 +19,8 @@ enum {
     WRITES = 400,
     PATIENCE_MS = 20000,
     SILENCE_MS = 100,
-    DESTRUCTIONS = 1000
+    DESTRUCTIONS = 1000,
+    FAILURES = 40
 };
 
 #define REMOTE                                                                                     \
@@ -185,6 +186,26 @@ static void refused_early(void)
     CHECK_EQ(0, ibv_destroy_cq(cq));
 }
 
+/* The same errno once there is a connection. */
+static void refused_late(void)
+{
+    struct pair pair = open_pair();
+    struct ibv_sge sge = {.addr = (uintptr_t)memory, .length = 8, .lkey = region->lkey};
+    struct ibv_send_wr wr = {
+        .sg_list = &sge,
+        .num_sge = 1,
+        .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+        .wr.atomic = {.remote_addr = (uintptr_t)memory + 1, .rkey = region->rkey}};
+    struct ibv_qp_attr attr = {.alt_port_num = 1};
+    struct ibv_send_wr *bad;
+
+    try_out(&pair);
+    CHECK_EQ(EINVAL, ibv_post_send(pair.a, &wr, &bad));
+    CHECK_EQ(EINVAL, ibv_modify_qp(pair.a, &attr, IBV_QP_ALT_PATH)); /* not on Ethernet */
+    try_out(&pair);
+    close_pair(&pair);
+}
+
 /* A batch that does not fit is not posted at all. */
 static void all_or_none(void)
 {
@@ -270,6 +291,19 @@ static void overrun(void)
     close_pair(&pair);
 }
 
+/* A CQ takes along an event that its program has not read. */
+static void unread_event_of_a_cq(void)
+{
+    struct ibv_cq *small = ibv_create_cq(verbs_kit.context, 1, NULL, NULL, 0);
+    struct pair pair = open_pair_on(small);
+    uint64_t wr_id = 0;
+
+    while (!event_within(1))
+        (void)post_write(pair.a, wr_id++, region->lkey, region->rkey);
+    close_pair(&pair);
+    CHECK(!event_within(SILENCE_MS));
+}
+
 static void srq_limit(void)
 {
     struct ibv_srq_init_attr init = {.attr = {.max_wr = 8, .max_sge = 1}};
@@ -340,6 +374,61 @@ static void no_event_of_destruction(void)
     CHECK_EQ(0, ibv_destroy_comp_channel(channel));
 }
 
+/*
+ * Returns a pair of which only a is up; b is in INIT. swapped: b has the smaller number, so that it
+ * is the end that connects.
+ */
+static struct pair half_open(bool swapped)
+{
+    struct ibv_cq *cq = ibv_create_cq(verbs_kit.context, 64, NULL, NULL, 0);
+    struct ibv_qp *one = new_qp(cq, NULL);
+    struct ibv_qp *two = new_qp(cq, NULL);
+    bool exchange = (one->qp_num < two->qp_num) == swapped;
+    struct pair pair = {.cq = cq, .a = exchange ? two : one, .b = exchange ? one : two};
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1};
+
+    CHECK_EQ(0,
+             ibv_modify_qp(pair.b, &attr,
+                           IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS));
+    verbs_kit_bring_up(pair.a, pair.b->qp_num);
+    return pair;
+}
+
+/* A request fails when the retries are over, though the peer's process is there. */
+static void peer_never_ready(void)
+{
+    verbs_kit_timeout = 1;
+    for (int swapped = 0; swapped < 2; swapped++) {
+        struct pair pair = half_open(swapped == 1);
+
+        write_well(pair.a, 1);
+        write_well(pair.a, 2);
+        expect(pair.cq, 1, IBV_WC_RETRY_EXC_ERR);
+        expect(pair.cq, 2, IBV_WC_WR_FLUSH_ERR);
+        CHECK_EQ(IBV_QPS_ERR, state_of(pair.a));
+        close_pair(&pair);
+    }
+    verbs_kit_timeout = 22;
+}
+
+/* The request that fails completes before the receives that it flushes. */
+static void failure_comes_first(void)
+{
+    verbs_kit_timeout = 1;
+    for (int i = 0; i < FAILURES; i++) {
+        struct pair pair = open_pair();
+
+        post_receive(pair.a);
+        CHECK_EQ(0, ibv_destroy_qp(pair.b));
+        write_well(pair.a, 1);
+        expect(pair.cq, 1, IBV_WC_RETRY_EXC_ERR);
+        expect(pair.cq, 0, IBV_WC_WR_FLUSH_ERR);
+        CHECK_EQ(0, ibv_destroy_qp(pair.a));
+        CHECK_EQ(0, ibv_destroy_cq(pair.cq));
+    }
+    verbs_kit_timeout = 22;
+}
+
 /* ---- SQD ------------------------------------------------------------------------------------ */
 
 /* Requests posted before SQD end there, later ones wait; connected: before they are posted. */
@@ -395,6 +484,47 @@ static void key_of_a_window(void)
     }
     CHECK_EQ(0, ibv_dealloc_mw(window));
     close_pair(&pair);
+}
+
+static int bind_2(struct ibv_qp *qp, struct ibv_mw *window, uint64_t length)
+{
+    struct ibv_send_wr wr = {
+        .wr_id = 7,
+        .opcode = IBV_WR_BIND_MW,
+        .send_flags = IBV_SEND_SIGNALED,
+        .bind_mw = {.mw = window,
+                    .rkey = ibv_inc_rkey(window->rkey),
+                    .bind_info = {.mr = region,
+                                  .addr = (uintptr_t)memory,
+                                  .length = length,
+                                  .mw_access_flags = IBV_ACCESS_REMOTE_WRITE}}};
+    struct ibv_send_wr *bad;
+
+    return ibv_post_send(qp, &wr, &bad);
+}
+
+/*
+ * A window of type 2 keeps no queue pair alive. It loses its binding, and another queue pair can
+ * have it. A window beyond its region is refused.
+ */
+static void bound_queue_pair_is_destroyed(void)
+{
+    struct ibv_mw *window = ibv_alloc_mw(verbs_kit.pd, IBV_MW_TYPE_2);
+
+    CHECK(window != NULL);
+    for (int i = 0; i < 2; i++) {
+        struct pair pair = open_pair();
+
+        CHECK_EQ(EINVAL, bind_2(pair.b, window, OCTETS + 1));
+        try_out(&pair);
+        CHECK_EQ(EINVAL, bind_2(pair.b, window, OCTETS + 1));
+        CHECK_EQ(0, bind_2(pair.b, window, 128));
+        expect(pair.cq, 7, IBV_WC_SUCCESS);
+        CHECK_EQ(0, post_write(pair.a, 6, region->lkey, window->rkey));
+        expect(pair.cq, 6, IBV_WC_SUCCESS);
+        close_pair(&pair);
+    }
+    CHECK_EQ(0, ibv_dealloc_mw(window));
 }
 
 /* ---- Extended polling by several threads ----------------------------------------------------- */
@@ -460,15 +590,20 @@ int main(void)
     CHECK(region != NULL);
     refusals();
     refused_early();
+    refused_late();
     all_or_none();
     events_of_errors();
     event_of_not_ready();
     overrun();
+    unread_event_of_a_cq();
     srq_limit();
     no_event_of_destruction();
+    peer_never_ready();
+    failure_comes_first();
     drained(true);
     drained(false);
     key_of_a_window();
+    bound_queue_pair_is_destroyed();
     extended_polling();
     CHECK_EQ(0, ibv_dereg_mr(region));
     verbs_kit_close();

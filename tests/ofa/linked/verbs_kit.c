@@ -5,6 +5,7 @@
 
 struct verbs_kit verbs_kit;
 uint8_t verbs_kit_rnr_retry = VERBS_KIT_FOR_EVER;
+uint8_t verbs_kit_timeout = 22; /* a minute: the peer may have to wait for a processor */
 
 void verbs_kit_open(void)
 {
@@ -52,7 +53,7 @@ void verbs_kit_bring_up(struct ibv_qp *qp, uint32_t peer)
     struct ibv_qp_attr attr = {
         .qp_state = IBV_QPS_RTS,
         .max_rd_atomic = 8,
-        .timeout = 22, /* a minute: the peer may have to wait for a processor */
+        .timeout = verbs_kit_timeout,
         .retry_cnt = 7,
         .rnr_retry = verbs_kit_rnr_retry,
     };

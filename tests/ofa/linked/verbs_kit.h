@@ -19,6 +19,9 @@ extern struct verbs_kit verbs_kit;
 /* How often a Send without a receive is repeated, for queue pairs that are brought up later. */
 extern uint8_t verbs_kit_rnr_retry;
 
+/* The time limit of each try, for queue pairs that are brought up later. */
+extern uint8_t verbs_kit_timeout;
+
 void verbs_kit_open(void);
 void verbs_kit_close(void);
 

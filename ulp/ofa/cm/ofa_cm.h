@@ -18,8 +18,19 @@
 #define CM_READS_MAX    128u
 #define CM_PRIVATE_DATA 256
 #define CM_RETRIES_MAX  7u
-#define CM_BACKLOG_MAX  1024 /* as Linux's rdma_ucm */
-#define CM_ACK_TIMEOUT  14u  /* default: 4.096 us << 14 */
+
+/*
+ * Octets of private data that InfiniBand has room for. A peer's program sees the length of the
+ * room. iWARP has no such limits.
+ */
+#define CM_REQUEST_DATA      56
+#define CM_REPLY_DATA        196
+#define CM_REJECT_DATA       148
+#define CM_SIDR_REQUEST_DATA 180
+#define CM_SIDR_REPLY_DATA   136
+
+#define CM_BACKLOG_MAX 1024 /* as Linux's rdma_ucm */
+#define CM_ACK_TIMEOUT 14u  /* default: 4.096 us << 14 */
 
 struct cm_channel {
     struct rdma_event_channel base;
@@ -60,7 +71,7 @@ struct cm_id {
     struct ibv_qp *qp;            /* of the connection: base.qp, or one that the program named */
     struct ibv_qp_init_attr *listen_attr; /* of rdma_create_ep */
     struct ibv_pd *listen_pd;
-    uint32_t events_given; /* returned to the program */
+    uint32_t events_given; /* returned to the program; guarded by the channel's fifo */
     uint32_t events_acked;
     pthread_cond_t acked;
     /* Depths that the peer requested, for rdma_init_qp_attr and rdma_accept. */
@@ -95,7 +106,13 @@ struct ibv_pd *cm_default_pd(void);
 
 const struct ofa_door *cm_door(void);
 
+/* Moves a queue pair to ERR and ends its connection. */
+void cm_disconnect(struct ibv_qp *qp);
+
 bool cm_is_iwarp(void);
+
+/* Returns EINVAL for private data that InfiniBand has no room for. */
+int cm_check_data(size_t length, size_t room);
 
 /* Attaches an id to the device. Returns 0 or errno. */
 int cm_attach_device(struct cm_id *id);
@@ -118,6 +135,9 @@ struct cm_id *cm_id_search_locked(bool (*is_wanted)(const struct cm_id *id, void
 
 /* Frees the reserved port. */
 void cm_release_port(struct cm_id *id);
+
+/* Called before a channel is destroyed. Its ids end what they do, and have no events any more. */
+void cm_id_orphan_all(struct rdma_event_channel *channel);
 
 /* Moves an id to a channel; NULL makes it synchronous. Returns 0 or errno. */
 int cm_id_move(struct cm_id *id, struct rdma_event_channel *channel);

@@ -28,6 +28,11 @@ static int check_depths(const struct rdma_conn_param *param)
                : 0;
 }
 
+static size_t data_length(const struct rdma_conn_param *param)
+{
+    return param && param->private_data ? param->private_data_len : 0;
+}
+
 /* Returns the queue pair of the connection: the id's own, or the one that the program names. */
 static struct ibv_qp *find_qp(struct cm_id *id, const struct rdma_conn_param *param)
 {
@@ -52,7 +57,7 @@ static void fill_call(struct ofa_call *call, const struct cm_id *id,
     if (!param)
         param = &most;
     call->data = param->private_data;
-    call->length = param->private_data ? param->private_data_len : 0;
+    call->length = data_length(param);
     call->ird = depth(param->responder_resources);
     call->ord = depth(param->initiator_depth);
     call->timeout = id->ack_timeout;
@@ -104,7 +109,7 @@ int rdma_connect(struct rdma_cm_id *base, struct rdma_conn_param *param)
         return error != 0 ? cm_result(error) : cm_complete(id);
     }
     qp = find_qp(id, param);
-    if (!qp)
+    if (!qp || cm_check_data(data_length(param), CM_REQUEST_DATA) != 0)
         return cm_result(EINVAL);
     fill_call(&call, id, param);
     id->qp = qp;
@@ -190,6 +195,19 @@ static void fill_answer(const struct cm_id *id, struct rdma_conn_param *param)
     param->retry_count = param->rnr_retry_count = CM_RETRIES_MAX;
 }
 
+/* A request whose answer has too much private data is rejected, and the queue pair is of no use. */
+static int refuse_to_accept(struct cm_id *id)
+{
+    it_cn_est_identifier_t request = take_request(id, CM_OVER);
+
+    if (request) {
+        (void)cm_door()->reject(request, NULL, 0);
+        if (id->base.qp)
+            cm_disconnect(id->base.qp);
+    }
+    return cm_result(EINVAL);
+}
+
 int rdma_accept(struct rdma_cm_id *base, struct rdma_conn_param *param)
 {
     struct cm_id *id = cm_id_of(base);
@@ -209,6 +227,8 @@ int rdma_accept(struct rdma_cm_id *base, struct rdma_conn_param *param)
     qp = find_qp(id, param);
     if (!qp)
         return cm_result(EINVAL);
+    if (cm_check_data(data_length(param), CM_REPLY_DATA) != 0)
+        return refuse_to_accept(id);
     fill_call(&call, id, param);
     id->qp = qp;
     cm_door()->watch(qp, cm_on_connection, owner_of(id), base->qp != NULL);
@@ -232,6 +252,8 @@ int rdma_reject(struct rdma_cm_id *base, const void *private_data, uint8_t lengt
 
     if (base->qp_type == IBV_QPT_UD)
         return cm_result(cm_datagram_reject(id, private_data, private_data ? length : 0));
+    if (private_data && cm_check_data(length, CM_REJECT_DATA) != 0)
+        return cm_result(EINVAL);
     request = take_request(id, CM_OVER);
     if (!request)
         return cm_result(EINVAL);
@@ -246,12 +268,16 @@ int rdma_disconnect(struct rdma_cm_id *base)
 
     if (!id->qp || id->state < CM_CONNECTING)
         return cm_result(EINVAL);
-    (void)cm_door()->disconnect(id->qp);
+    cm_disconnect(id->qp);
     return base->qp_type == IBV_QPT_UD ? 0 : cm_complete(id);
 }
 
-int rdma_notify(struct rdma_cm_id *id, enum ibv_event_type event)
+/* Data may arrive before the event of the connection; there is nothing to do but wait for it. */
+int rdma_notify(struct rdma_cm_id *base, enum ibv_event_type event)
 {
-    (void)id;
-    return event == IBV_EVENT_COMM_EST ? 0 : cm_result(EINVAL);
+    enum cm_state state = cm_id_of(base)->state;
+
+    if (event == IBV_EVENT_COMM_EST && state == CM_CONNECTED)
+        return cm_result(EISCONN);
+    return cm_result(event == IBV_EVENT_COMM_EST && state == CM_ACCEPTING ? 0 : EINVAL);
 }

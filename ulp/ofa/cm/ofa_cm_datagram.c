@@ -19,10 +19,6 @@
 #define DRAIN_MOST    64
 #define WAITING_MOST  1024 /* unanswered requests of one listener */
 
-/* Lengths of private data that InfiniBand reports: those of its fields. */
-#define REQUEST_DATA 180
-#define REPLY_DATA   136
-
 /* The UDP part of an id: of a listener, of a request to it, or of a requester. */
 struct cm_datagram {
     struct cm_id *id;
@@ -128,7 +124,7 @@ static void tell_answer_locked(struct cm_id *id, const struct cm_sidr_message *a
     id->state = success ? CM_CONNECTED : CM_OVER;
     if (!event)
         return;
-    cm_event_set_data(event, answer->data, answer->length, REPLY_DATA);
+    cm_event_set_data(event, answer->data, answer->length, CM_SIDR_REPLY_DATA);
     event->base.param.ud.qp_num = answer->number;
     event->base.param.ud.qkey = answer->qkey;
     fill_vector(id, &event->base.param.ud.ah_attr);
@@ -143,7 +139,7 @@ static void tell_silence_locked(struct cm_id *id, int status)
     if (!event)
         return;
     if (status == CM_SIDR_NO_SERVICE)
-        cm_event_set_data(event, NULL, 0, REPLY_DATA);
+        cm_event_set_data(event, NULL, 0, CM_SIDR_REPLY_DATA);
     cm_event_post(event);
 }
 
@@ -212,8 +208,12 @@ int cm_datagram_connect(struct cm_id *id, const struct rdma_conn_param *param)
 {
     struct cm_sidr_message message = {.kind = CM_SIDR_REQUEST};
     struct cm_datagram *datagram;
-    int error = id->datagram ? EINVAL : connect_socket(id);
+    int error = id->datagram ? EINVAL : 0;
 
+    if (param && param->private_data && error == 0)
+        error = cm_check_data(param->private_data_len, CM_SIDR_REQUEST_DATA);
+    if (error == 0)
+        error = connect_socket(id);
     if (error != 0)
         return error;
     if (getrandom(&message.transaction, sizeof(message.transaction), 0) < 0)
@@ -304,7 +304,7 @@ static bool announce(struct cm_id *listener, const struct cm_sidr_message *messa
                      const struct sockaddr_storage *peer, const struct in6_addr *called)
 {
     struct cm_request request = {
-        .data = message->data, .length = message->length, .least = REQUEST_DATA};
+        .data = message->data, .length = message->length, .least = CM_SIDR_REQUEST_DATA};
     struct cm_id *id = cm_id_new(NULL, NULL, listener->base.ps, IBV_QPT_UD);
 
     if (!id)
@@ -427,6 +427,8 @@ int cm_datagram_accept(struct cm_id *id, const struct rdma_conn_param *param)
         message.data = param->private_data;
         message.length = param->private_data_len;
     }
+    if (cm_check_data(message.length, CM_SIDR_REPLY_DATA) != 0)
+        return EINVAL;
     message.transaction = id->datagram->transaction;
     id->qp = id->base.qp;
     return answer(id, &message, CM_CONNECTED);
@@ -437,7 +439,7 @@ int cm_datagram_reject(struct cm_id *id, const void *data, uint8_t length)
     struct cm_sidr_message message = {
         .kind = CM_SIDR_REPLY, .status = CM_SIDR_REJECTED, .data = data, .length = length};
 
-    if (!id->datagram)
+    if (!id->datagram || cm_check_data(length, CM_SIDR_REPLY_DATA) != 0)
         return EINVAL;
     message.transaction = id->datagram->transaction;
     return answer(id, &message, CM_OVER);

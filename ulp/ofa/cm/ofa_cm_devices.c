@@ -72,9 +72,20 @@ const struct ofa_door *cm_door(void)
     return ofa_door_of(cm_context()->device);
 }
 
+void cm_disconnect(struct ibv_qp *qp)
+{
+    (void)cm_door()->disconnect(qp);
+    qp->state = IBV_QPS_ERR; /* as ibv_modify_qp sets it */
+}
+
 bool cm_is_iwarp(void)
 {
     return cm_context()->device->transport_type == IBV_TRANSPORT_IWARP;
+}
+
+int cm_check_data(size_t length, size_t room)
+{
+    return length > room && !cm_is_iwarp() ? EINVAL : 0;
 }
 
 int cm_attach_device(struct cm_id *id)

@@ -32,6 +32,7 @@ void rdma_destroy_event_channel(struct rdma_event_channel *base)
 {
     struct cm_channel *channel = (struct cm_channel *)(void *)base;
 
+    cm_id_orphan_all(base);
     ofa_fifo_close(&channel->fifo);
     free(channel);
 }
@@ -66,12 +67,12 @@ void cm_event_set_data(struct cm_event *event, const void *data, size_t length, 
     event->base.param.conn.private_data_len = (uint8_t)length;
 }
 
-/* Posts to the current channel of the id that counts the event. */
+/* Posts to the current channel of the id that counts the event, unless it is destroyed. */
 void cm_event_post(struct cm_event *event)
 {
     struct cm_channel *channel = (struct cm_channel *)(void *)event->counted->base.channel;
 
-    if (ofa_fifo_push(&channel->fifo, event) != 0)
+    if (!channel || ofa_fifo_push(&channel->fifo, event) != 0)
         free(event);
 }
 
@@ -85,6 +86,11 @@ void cm_tell(struct cm_id *id, enum rdma_cm_event_type type, int status)
 
 /* ---- Getting events ------------------------------------------------------------------------- */
 
+static void count(void *event)
+{
+    ((struct cm_event *)event)->counted->events_given++;
+}
+
 int rdma_get_cm_event(struct rdma_event_channel *base, struct rdma_cm_event **result)
 {
     struct cm_channel *channel = (struct cm_channel *)(void *)base;
@@ -94,18 +100,18 @@ int rdma_get_cm_event(struct rdma_event_channel *base, struct rdma_cm_event **re
 
     if (!result)
         return cm_result(EINVAL);
-    error = ofa_fifo_pop(&channel->fifo, &item);
+    error = ofa_fifo_pop(&channel->fifo, count, &item);
     if (error != 0)
         return cm_result(error);
     event = item;
-    (void)pthread_mutex_lock(&cm_lock);
-    event->counted->events_given++;
-    if (event->base.event == RDMA_CM_EVENT_CONNECT_REQUEST)
+    if (event->base.event == RDMA_CM_EVENT_CONNECT_REQUEST) {
+        (void)pthread_mutex_lock(&cm_lock);
         event->counted->waiting--;
-    (void)pthread_mutex_unlock(&cm_lock);
+        (void)pthread_mutex_unlock(&cm_lock);
+    }
     /* As rdma_cm does, so that posted receives complete. */
     if (event->base.event == RDMA_CM_EVENT_REJECTED && event->base.id->qp)
-        (void)cm_door()->disconnect(event->base.id->qp);
+        cm_disconnect(event->base.id->qp);
     *result = &event->base;
     return 0;
 }

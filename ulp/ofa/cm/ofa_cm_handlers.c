@@ -11,11 +11,6 @@
 #define IB_REJECTED_BY_PROGRAM 28 /* statuses of InfiniBand */
 #define IB_NO_SUCH_SERVICE     8
 
-/* Lengths of InfiniBand's fields for private data. */
-#define IB_REQUEST_DATA 56
-#define IB_REPLY_DATA   196
-#define IB_REJECT_DATA  148
-
 /* ---- Connections ---------------------------------------------------------------------------- */
 
 static int reject_status(bool by_program)
@@ -33,7 +28,7 @@ static void tell_established(struct cm_id *id, const it_connection_event_t *conn
 
     if (event) {
         if (id->state == CM_CONNECTING)
-            cm_event_set_data(event, conn->private_data, length, IB_REPLY_DATA);
+            cm_event_set_data(event, conn->private_data, length, CM_REPLY_DATA);
         event->base.param.conn.responder_resources = (uint8_t)conn->rdma_read_ird;
         event->base.param.conn.initiator_depth = (uint8_t)conn->rdma_read_ord;
         cm_event_post(event);
@@ -57,7 +52,7 @@ static void tell_refused(struct cm_id *id, const it_connection_event_t *conn, si
     } else {
         event = cm_event_new(id, RDMA_CM_EVENT_REJECTED, reject_status(by_program));
         if (event) {
-            cm_event_set_data(event, conn->private_data, length, IB_REJECT_DATA);
+            cm_event_set_data(event, conn->private_data, length, CM_REJECT_DATA);
             cm_event_post(event);
         }
     }
@@ -113,7 +108,8 @@ bool cm_announce(struct cm_id *id, uintptr_t listener_serial, const struct cm_re
 
     (void)pthread_mutex_lock(&cm_lock);
     listener = cm_id_find_locked(listener_serial);
-    if (listener && listener->state == CM_LISTENING && listener->waiting < listener->backlog)
+    if (listener && listener->state == CM_LISTENING && listener->base.channel &&
+        listener->waiting < listener->backlog)
         event = cm_event_new(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
     if (event) {
         listener->waiting++;
@@ -143,7 +139,7 @@ void cm_on_request(void *owner, const it_event_t *any, size_t data_length)
 {
     const it_conn_request_event_t *event = &any->conn_req;
     struct cm_request request = {event->cn_est_id, event->private_data, data_length,
-                                 IB_REQUEST_DATA};
+                                 CM_REQUEST_DATA};
     struct cm_id *id = cm_id_new(NULL, NULL, RDMA_PS_TCP, IBV_QPT_RC);
 
     if (id) {

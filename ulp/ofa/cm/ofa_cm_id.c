@@ -4,6 +4,7 @@
 #include "cm/ofa_cm_datagram.h"
 
 #include <errno.h>
+#include <infiniband/sa.h>
 #include <stdlib.h>
 
 static bool is_of(const void *item, const void *id)
@@ -66,18 +67,22 @@ static void stop(struct cm_id *id)
         cm_door()->leave(connected);
 }
 
-/* Drops the events still in the channel and waits until the others are acknowledged. */
-static void drain_events(struct cm_id *id)
+/* Drops the events of an id that are still in the channel. */
+static void drop_events(struct rdma_event_channel *base, const struct cm_id *id)
 {
-    struct cm_channel *channel = (struct cm_channel *)(void *)id->base.channel;
+    struct cm_channel *channel = (struct cm_channel *)(void *)base;
     struct cm_event *event;
 
-    while ((event = ofa_fifo_remove(&channel->fifo, is_of, id)) != NULL) {
+    while (channel && (event = ofa_fifo_remove(&channel->fifo, is_of, id)) != NULL) {
         /* The program never gets this request. */
         if (event->base.event == RDMA_CM_EVENT_CONNECT_REQUEST)
             (void)rdma_destroy_id(event->base.id);
         free(event);
     }
+}
+
+static void wait_for_acknowledgements(struct cm_id *id)
+{
     (void)pthread_mutex_lock(&cm_lock);
     while (id->events_acked != id->events_given)
         (void)pthread_cond_wait(&id->acked, &cm_lock);
@@ -96,7 +101,8 @@ int rdma_destroy_id(struct rdma_cm_id *base)
         (void)rdma_ack_cm_event(base->event);
         base->event = NULL;
     }
-    drain_events(id);
+    drop_events(channel, id);
+    wait_for_acknowledgements(id);
     cm_id_delete(id);
     if (sync)
         rdma_destroy_event_channel(channel);
@@ -104,6 +110,30 @@ int rdma_destroy_id(struct rdma_cm_id *base)
 }
 
 /* ---- Channels ------------------------------------------------------------------------------- */
+
+static bool is_on(const struct cm_id *id, void *channel)
+{
+    return id->base.channel == channel;
+}
+
+/* Linux does the same: it ends the ids of a channel that is closed. */
+void cm_id_orphan_all(struct rdma_event_channel *channel)
+{
+    struct cm_id *id;
+
+    do {
+        (void)pthread_mutex_lock(&cm_lock);
+        id = cm_id_search_locked(is_on, channel);
+        if (id)
+            id->base.channel = NULL;
+        (void)pthread_mutex_unlock(&cm_lock);
+        if (id) {
+            cm_datagram_close(id);
+            stop(id);
+            drop_events(channel, id);
+        }
+    } while (id);
+}
 
 /* Moves queued events to the new channel. Waits until the program has acknowledged the others. */
 static void move_events(struct cm_id *id, struct rdma_event_channel *channel)
@@ -113,7 +143,7 @@ static void move_events(struct cm_id *id, struct rdma_event_channel *channel)
 
     (void)pthread_mutex_lock(&cm_lock);
     id->base.channel = channel;
-    while ((event = ofa_fifo_remove(&old->fifo, is_of, id)) != NULL)
+    while (old && (event = ofa_fifo_remove(&old->fifo, is_of, id)) != NULL)
         cm_event_post(event);
     while (id->events_acked != id->events_given)
         (void)pthread_cond_wait(&id->acked, &cm_lock);
@@ -157,7 +187,9 @@ int rdma_set_option(struct rdma_cm_id *base, int level, int optname, void *optva
     struct cm_id *id = cm_id_of(base);
 
     if (level == RDMA_OPTION_IB)
-        return optname == RDMA_OPTION_IB_PATH ? 0 : cm_result(ENOSYS);
+        return cm_result(optname != RDMA_OPTION_IB_PATH                         ? ENOSYS
+                         : optlen == 0 || optlen % sizeof(struct ibv_path_data) ? EINVAL
+                                                                                : 0);
     if (level != RDMA_OPTION_ID)
         return cm_result(ENOSYS);
     switch (optname) {

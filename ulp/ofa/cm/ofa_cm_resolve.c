@@ -27,6 +27,15 @@ static void copy_address(struct sockaddr_storage *to, const struct sockaddr *fro
 
 /* ---- Binding -------------------------------------------------------------------------------- */
 
+/* Returns true for addresses that no interface has, though a socket can be bound to them. */
+static bool is_group(const struct sockaddr *address)
+{
+    const struct sockaddr_in *four = (const void *)address;
+    in_addr_t ip = address->sa_family == AF_INET ? ntohl(four->sin_addr.s_addr) : 0;
+
+    return IN_MULTICAST(ip) || ip == INADDR_BROADCAST;
+}
+
 /* Binds and reserves the port, so that the program can publish it. Returns 0 or errno. */
 static int bind_id(struct cm_id *id, const struct sockaddr *address)
 {
@@ -37,6 +46,8 @@ static int bind_id(struct cm_id *id, const struct sockaddr *address)
         return EINVAL;
     if (id->state != CM_IDLE)
         return EINVAL;
+    if (is_group(address))
+        return EADDRNOTAVAIL;
     copy_address(&bound, address);
     error = ofa_port_keep(&bound, id->base.qp_type == IBV_QPT_UD ? SOCK_DGRAM : SOCK_STREAM,
                           id->reuse_address, id->family_only, &id->port_socket);
@@ -133,9 +144,8 @@ int rdma_resolve_addr(struct rdma_cm_id *base, struct sockaddr *source, struct s
         return cm_result(error);
     error = resolve(id, peer);
     if (error != 0)
-        cm_tell(id, RDMA_CM_EVENT_ADDR_ERROR, -error);
-    else
-        cm_tell(id, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+        return cm_result(error); /* as Linux, which looks the route up at once, too */
+    cm_tell(id, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
     return cm_complete(id);
 }
 

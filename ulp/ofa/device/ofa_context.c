@@ -82,6 +82,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *base)
     (void)pthread_mutex_init(&context->open_lock, NULL);
     (void)pthread_mutex_init(&context->lock, NULL);
     (void)pthread_mutex_init(&context->datagram_lock, NULL);
+    (void)pthread_mutex_init(&context->window_lock, NULL);
     context->device = device;
     context->was_up = ofa_port_is_up(device);
     ofa_device_hold(device);
@@ -118,6 +119,7 @@ int ibv_close_device(struct ibv_context *base)
     ofa_fifo_close(&context->async);
     (void)close(base->cmd_fd);
     ofa_device_release(context->device);
+    (void)pthread_mutex_destroy(&context->window_lock);
     (void)pthread_mutex_destroy(&context->datagram_lock);
     (void)pthread_mutex_destroy(&context->lock);
     (void)pthread_mutex_destroy(&context->open_lock);

@@ -11,11 +11,4 @@ int ofa_async_open(struct ofa_context *context);
 /* Called before the adapter is closed. No callback runs afterwards. */
 void ofa_async_close(struct ofa_context *context);
 
-/*
- * Called before an object is destroyed. Drops its unread events and waits until the others are
- * acknowledged.
- */
-void ofa_async_drain(struct ofa_context *context, const void *object, pthread_mutex_t *mutex,
-                     pthread_cond_t *cond, const uint32_t *completed, const uint32_t *delivered);
-
 #endif /* ITAPI_ULP_OFA_LINK_OFA_ASYNC_H */

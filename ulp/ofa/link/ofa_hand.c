@@ -406,6 +406,15 @@ static bool was_knocked(struct ofa_qp *qp)
     return knocked;
 }
 
+/* Sets how long requests wait for the connection. An unreliable queue pair never fails them. */
+static void limit_patience(struct ofa_qp *qp)
+{
+    uint64_t timeout_us = timeout_of(qp);
+    bool limited = qp->base.qp_type == IBV_QPT_RC && timeout_us != FOR_EVER;
+
+    qp->patience_ns = limited ? timeout_us * 1000 : 0;
+}
+
 int ofa_hand_step(struct ofa_qp *qp)
 {
     struct ofa_greeting knock;
@@ -413,6 +422,8 @@ int ofa_hand_step(struct ofa_qp *qp)
 
     if (qp->attr.dest_qp_num < NUMBERS_BY_HAND)
         return 0; /* from rdma_init_qp_attr: rdma_cm connects */
+    if (is_rts(qp))
+        limit_patience(qp);
     if (state_of(qp) == OFA_LINK_CONNECTING || state_of(qp) == OFA_LINK_UP) {
         raise_ord(qp);
         return 0;
@@ -444,8 +455,36 @@ void ofa_hand_stop_asking(struct ofa_qp *qp)
         (void)it_reject(asked, NULL, 0);
 }
 
+/*
+ * Requests have waited too long: the peer's process is there, but its queue pair is not ready, or
+ * has another connection. Runs on the thread of timers.
+ */
+static void give_up(struct ofa_timer *timer)
+{
+    struct ofa_qp *qp =
+        (struct ofa_qp *)(void *)((char *)timer - offsetof(struct ofa_qp, patience));
+    bool over;
+
+    if (!ofa_hold_waits(qp))
+        return;
+    ofa_hand_stop_asking(qp);
+    (void)pthread_mutex_lock(&qp->context->lock);
+    over = qp->link.state != OFA_LINK_UP;
+    if (over)
+        ofa_link_down_locked(qp, IBV_WC_RETRY_EXC_ERR);
+    (void)pthread_mutex_unlock(&qp->context->lock);
+    if (over)
+        (void)ofa_link_disconnect(&qp->base);
+}
+
+void ofa_hand_init(struct ofa_qp *qp)
+{
+    qp->patience.callback = give_up;
+}
+
 void ofa_hand_forget(struct ofa_qp *qp)
 {
+    ofa_timer_cancel(&qp->patience);
     ofa_hand_stop_asking(qp);
     ofa_early_drop(qp->context, &qp->link.requests);
     ofa_early_drop(qp->context, &qp->link.knocks);

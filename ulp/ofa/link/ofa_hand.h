@@ -10,6 +10,9 @@
 
 #include "link/ofa_knock.h"
 
+/* Called when a queue pair is created. */
+void ofa_hand_init(struct ofa_qp *qp);
+
 /* Called when the queue pair, which knows its peer, enters RTR or RTS. Returns 0 or errno. */
 int ofa_hand_step(struct ofa_qp *qp);
 

@@ -48,6 +48,11 @@ static void on_event_locked(const it_event_t *any)
     case IT_CM_MSG_CONN_ESTABLISHED_EVENT:
         if (event->ep == qp->send_ep && !qp->link.handler && !ofa_hand_agrees_locked(qp, event))
             return;
+        /* The queue pair has left for ERR meanwhile. */
+        if (!qp->link.handler && qp->link.state == OFA_LINK_DOWN) {
+            (void)it_ep_disconnect(event->ep, NULL, 0);
+            return;
+        }
         /* A queue pair that is its own peer needs both EPs. */
         if (qp->send_ep != qp->ep && !(is_connected(qp->ep) && is_connected(qp->send_ep)))
             return;

@@ -14,6 +14,12 @@ struct ibv_pd *ofa_alloc_parent_domain(struct ibv_context *context,
 struct ibv_mw *ofa_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
 int ofa_dealloc_mw(struct ibv_mw *mw);
 
+/* Takes the windows of type 2 away from a queue pair: they are not bound any more. */
+void ofa_mw_unbind(const struct ofa_qp *qp);
+
+/* Called when a queue pair was destroyed: another one may get its address. */
+void ofa_mw_forget(const struct ofa_qp *qp);
+
 /* Converts access rights of verbs to those of IT-API. */
 it_mem_priv_t ofa_privileges(unsigned int access);
 

@@ -6,12 +6,55 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* ---- The windows of a context ---------------------------------------------------------------- */
+
+static void list_add(struct ofa_context *context, struct ofa_mw *mw)
+{
+    (void)pthread_mutex_lock(&context->window_lock);
+    mw->next = context->windows;
+    context->windows = mw;
+    (void)pthread_mutex_unlock(&context->window_lock);
+}
+
+static void list_remove(struct ofa_context *context, const struct ofa_mw *mw)
+{
+    struct ofa_mw **link;
+
+    (void)pthread_mutex_lock(&context->window_lock);
+    for (link = &context->windows; *link != mw; link = &(*link)->next) {
+    }
+    *link = mw->next;
+    (void)pthread_mutex_unlock(&context->window_lock);
+}
+
+/* ---- Life ----------------------------------------------------------------------------------- */
+
+/* Creates the RMR of a window. Returns 0 or errno. */
+static int create_rmr(struct ofa_mw *mw)
+{
+    bool wide = mw->base.type == IBV_MW_TYPE_1;
+    it_context_t self = {.ptr = mw};
+    it_rmr_context_t rkey;
+    it_rmr_handle_t rmr;
+    int error = ofa_errno(it_rmr_create20(ofa_pd_of(mw->base.pd)->pz,
+                                          wide ? IT_RMR_TYPE_WIDE : IT_RMR_TYPE_NARROW, &rmr));
+
+    if (error != 0)
+        return error;
+    error = ofa_errno(itx_rmr_key(rmr, &rkey));
+    if (error != 0) {
+        (void)it_rmr_free(rmr);
+        return error;
+    }
+    (void)it_set_consumer_context(rmr, self);
+    mw->rmr = rmr;
+    mw->base.rkey = (uint32_t)rkey;
+    return 0;
+}
+
 struct ibv_mw *ofa_alloc_mw(struct ibv_pd *base, enum ibv_mw_type type)
 {
-    struct ofa_pd *pd = ofa_pd_of(base);
     struct ofa_mw *mw;
-    it_rmr_context_t rkey;
-    it_context_t self;
     int error;
 
     if (type != IBV_MW_TYPE_1 && type != IBV_MW_TYPE_2) {
@@ -21,24 +64,17 @@ struct ibv_mw *ofa_alloc_mw(struct ibv_pd *base, enum ibv_mw_type type)
     mw = calloc(1, sizeof(*mw));
     if (!mw)
         return NULL;
-    error = ofa_errno(it_rmr_create20(
-        pd->pz, type == IBV_MW_TYPE_1 ? IT_RMR_TYPE_WIDE : IT_RMR_TYPE_NARROW, &mw->rmr));
-    if (error == 0)
-        error = ofa_errno(itx_rmr_key(mw->rmr, &rkey));
+    mw->base.context = base->context;
+    mw->base.pd = base;
+    mw->base.type = type;
+    error = create_rmr(mw);
     if (error != 0) {
-        if (mw->rmr)
-            (void)it_rmr_free(mw->rmr);
         free(mw);
         errno = error;
         return NULL;
     }
-    self.ptr = mw;
-    (void)it_set_consumer_context(mw->rmr, self);
-    mw->base.rkey = (uint32_t)rkey;
-    mw->base.context = base->context;
-    mw->base.pd = base;
-    mw->base.type = type;
-    atomic_fetch_add_explicit(&pd->children, 1, memory_order_relaxed);
+    list_add(ofa_context_of(base->context), mw);
+    atomic_fetch_add_explicit(&ofa_pd_of(base)->children, 1, memory_order_relaxed);
     return &mw->base;
 }
 
@@ -49,7 +85,32 @@ int ofa_dealloc_mw(struct ibv_mw *base)
 
     if (error != 0)
         return error;
+    list_remove(ofa_context_of(base->context), mw);
     atomic_fetch_sub_explicit(&ofa_pd_of(base->pd)->children, 1, memory_order_release);
     free(mw);
     return 0;
+}
+
+/* ---- Windows of a queue pair ----------------------------------------------------------------- */
+
+/* An RMR is unlinked by a request of its EP, which is at its end here; so it gets another one. */
+void ofa_mw_unbind(const struct ofa_qp *qp)
+{
+    (void)pthread_mutex_lock(&qp->context->window_lock);
+    for (struct ofa_mw *mw = qp->context->windows; mw; mw = mw->next) {
+        it_rmr_handle_t bound = mw->rmr;
+
+        if (atomic_load_explicit(&mw->qp, memory_order_relaxed) == qp && create_rmr(mw) == 0)
+            (void)it_rmr_free(bound);
+    }
+    (void)pthread_mutex_unlock(&qp->context->window_lock);
+}
+
+void ofa_mw_forget(const struct ofa_qp *qp)
+{
+    (void)pthread_mutex_lock(&qp->context->window_lock);
+    for (struct ofa_mw *mw = qp->context->windows; mw; mw = mw->next)
+        if (atomic_load_explicit(&mw->qp, memory_order_relaxed) == qp)
+            atomic_store_explicit(&mw->qp, NULL, memory_order_relaxed);
+    (void)pthread_mutex_unlock(&qp->context->window_lock);
 }

@@ -105,6 +105,7 @@ struct ofa_context {
     void (*on_knocked)(struct ofa_context *context, const struct ofa_knock_answer *answer);
     it_evd_handle_t affiliated_evd;
     it_evd_handle_t unaffiliated_evd;
+    struct ofa_gid_watch *gid_watch; /* link/ofa_gid_watch.c */
     it_pz_handle_t nobody_pz;
     it_lmr_handle_t nobody_lmr; /* grants no access; replaces unknown keys */
     struct itx_features features;
@@ -113,6 +114,9 @@ struct ofa_context {
     /* Held while a datagram is copied, so that no region is freed. Taken before ofa_cq.lock. */
     pthread_mutex_t datagram_lock;
     struct ofa_socket *sockets;
+
+    pthread_mutex_t window_lock; /* guards the list; no callback takes it */
+    struct ofa_mw *windows;
 
     struct ofa_key *keys; /* a table with a lock of its own */
     struct ofa_key_table *key_table;
@@ -139,13 +143,14 @@ struct ofa_mr {
     it_lmr_handle_t lmr; /* NULL: a region of length 0 */
     uint64_t iova;
     unsigned int access;
-    atomic_uint windows;
 };
 
 struct ofa_mw {
     struct ibv_mw base;
     it_rmr_handle_t rmr;
-    struct ofa_mr *mr; /* the region it is bound to */
+    struct ofa_mw *next; /* in the list of the context */
+    /* Of type 2: the queue pair that it was bound to last; NULL: none. */
+    _Atomic(struct ofa_qp *) qp;
 };
 
 /* ---- Completion queues ---------------------------------------------------------------------- */
@@ -193,13 +198,13 @@ struct ofa_cq {
     struct ofa_completion *parked; /* flushed because the peer is gone: queue/ofa_park.h */
     uint32_t parked_room;
     uint32_t parked_count;
-    uint32_t delivered; /* events returned by ibv_get_cq_event */
+    uint32_t delivered; /* events returned by ibv_get_cq_event; guarded by the channel's fifo */
 
     struct ofa_spin poll_lock; /* of extended polling; taken before .lock */
     struct ibv_wc current;     /* guarded by .poll_lock */
 
     struct ofa_timer look;    /* for parked completions */
-    uint32_t async_delivered; /* guarded by ofa_context.lock */
+    uint32_t async_delivered; /* guarded by ofa_context.async */
 };
 
 /* ---- Queue pairs ---------------------------------------------------------------------------- */
@@ -223,7 +228,7 @@ struct ofa_srq {
     uint32_t max_sge;
     atomic_uint limit;
     atomic_uint children;
-    uint32_t delivered_events; /* guarded by ofa_context.lock */
+    uint32_t delivered_events; /* guarded by ofa_context.async */
 };
 
 /* Called for each event of a queue pair's connection, with ofa_context.lock held. */
@@ -330,6 +335,8 @@ struct ofa_qp {
     struct ofa_held *held_first;
     struct ofa_held *held_last;
     uint32_t held_count;
+    struct ofa_timer patience;  /* set while requests are held without a connection */
+    uint64_t patience_ns;       /* how long they are held, of one connected by hand; 0: no limit */
     uint32_t held_due;          /* in SQD: of these, the ones posted before */
     enum ibv_wc_status refuses; /* status for requests instead of holding them; SUCCESS: hold */
     struct ofa_batch batch;
@@ -344,7 +351,7 @@ struct ofa_qp {
     pthread_mutex_t modify_lock; /* guards state and attributes */
     struct ibv_qp_attr attr;
     struct ibv_qp_cap cap;
-    uint32_t delivered_events; /* asynchronous ones; guarded by ofa_context.lock */
+    uint32_t delivered_events; /* asynchronous ones; guarded by ofa_context.async */
     bool by_cm;                /* rdma_cm connects it */
     struct ofa_timer drained;  /* for the event that the send queue is drained */
 };

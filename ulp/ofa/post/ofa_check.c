@@ -33,12 +33,36 @@ static bool fits(const struct ofa_qp *qp, const struct ibv_send_wr *wr, uint64_t
     return *length <= (copied ? qp->cap.max_inline_data : OFA_MAX_MESSAGE);
 }
 
+bool ofa_bind_unlinks(const struct ibv_mw_bind_info *info)
+{
+    const unsigned int remote =
+        IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
+
+    return info->length == 0 || !(info->mw_access_flags & remote);
+}
+
+bool ofa_bind_fits(const struct ibv_mw_bind_info *info)
+{
+    const struct ofa_mr *mr = ofa_mr_of(info->mr);
+
+    return mr && mr->lmr && (mr->access & IBV_ACCESS_MW_BIND) && info->addr >= mr->iova &&
+           info->addr - mr->iova <= mr->base.length &&
+           info->length <= mr->base.length - (info->addr - mr->iova);
+}
+
+static bool binds_badly(const struct ibv_send_wr *wr)
+{
+    const struct ibv_mw_bind_info *info = &wr->bind_mw.bind_info;
+
+    return wr->opcode == IBV_WR_BIND_MW && !ofa_bind_unlinks(info) && !ofa_bind_fits(info);
+}
+
 int ofa_request_check(const struct ofa_qp *qp, const struct ibv_send_wr *wr)
 {
     bool reads = wr->opcode == IBV_WR_RDMA_READ || is_atomic(wr);
     uint64_t length;
 
-    if (!is_there(wr->opcode) || !fits(qp, wr, &length))
+    if (!is_there(wr->opcode) || !fits(qp, wr, &length) || binds_badly(wr))
         return EINVAL;
     if (reads && ((wr->send_flags & IBV_SEND_INLINE) || qp->base.qp_type == IBV_QPT_UC))
         return EINVAL;

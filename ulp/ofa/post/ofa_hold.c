@@ -32,9 +32,12 @@ static enum ibv_wc_opcode opcode_of(enum ibv_wr_opcode opcode)
     }
 }
 
-/* Completes a request that was not posted to the EP. */
-static void complete(struct ofa_qp *qp, const struct ibv_send_wr *wr, enum ibv_wc_status status)
+/*
+ * Fails a request that was not posted to the EP. After the first of them the queue pair is in ERR.
+ */
+static void fail(struct ofa_qp *qp, const struct ibv_send_wr *wr)
 {
+    enum ibv_wc_status status = qp->refuses;
     struct ofa_completion completion = {.qp = qp,
                                         .wc = {.wr_id = wr->wr_id,
                                                .status = status,
@@ -42,14 +45,7 @@ static void complete(struct ofa_qp *qp, const struct ibv_send_wr *wr, enum ibv_w
                                                .vendor_err = (uint32_t)status,
                                                .qp_num = qp->base.qp_num}};
 
-    ofa_cq_complete(qp->send_cq, &completion, true);
-}
-
-/* Fails a request that cannot be posted. After the first of them the queue pair is in ERR. */
-static void fail(struct ofa_qp *qp, const struct ibv_send_wr *wr)
-{
-    atomic_store_explicit(&qp->state, IBV_QPS_ERR, memory_order_relaxed);
-    complete(qp, wr, qp->refuses);
+    ofa_cq_fail(qp->send_cq, &completion);
     ofa_park_end(qp);
     qp->refuses = IBV_WC_WR_FLUSH_ERR;
 }
@@ -156,6 +152,8 @@ int ofa_hold_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr)
         qp->held_first = held;
     qp->held_last = held;
     qp->held_count++;
+    if (qp->held_count == 1 && !qp->connected && qp->patience_ns != 0)
+        ofa_timer_set(&qp->patience, ofa_clock_ns() + qp->patience_ns);
     return 0;
 }
 
@@ -198,6 +196,7 @@ void ofa_hold_release(struct ofa_qp *qp)
     qp->holding = state < qp->sends_from || state == IBV_QPS_SQD;
     post_held_locked(qp, state == IBV_QPS_SQD ? qp->held_due : qp->held_count);
     ofa_spin_drop(&qp->post_lock);
+    ofa_timer_unset(&qp->patience);
 }
 
 void ofa_hold_pause(struct ofa_qp *qp)
@@ -207,6 +206,16 @@ void ofa_hold_pause(struct ofa_qp *qp)
         qp->held_due = qp->held_count;
     qp->holding = true;
     ofa_spin_drop(&qp->post_lock);
+}
+
+bool ofa_hold_waits(struct ofa_qp *qp)
+{
+    bool waits;
+
+    ofa_spin_take(&qp->post_lock);
+    waits = qp->held_count > 0 && !qp->connected;
+    ofa_spin_drop(&qp->post_lock);
+    return waits;
 }
 
 bool ofa_hold_is_due(struct ofa_qp *qp)
@@ -256,4 +265,5 @@ void ofa_hold_drop(struct ofa_qp *qp)
     qp->connected = qp->suspended = false;
     qp->refuses = IBV_WC_SUCCESS;
     ofa_spin_drop(&qp->post_lock);
+    ofa_timer_unset(&qp->patience);
 }

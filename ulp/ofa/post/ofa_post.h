@@ -19,6 +19,10 @@ int ofa_post_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr);
 
 /* Returns the errno with which a request is refused whatever its keys and addresses are, or 0. */
 int ofa_request_check(const struct ofa_qp *qp, const struct ibv_send_wr *wr);
+/* Returns true if binding a window so leaves it without any right: an unlink. */
+bool ofa_bind_unlinks(const struct ibv_mw_bind_info *info);
+/* Returns true if the region may have this window. */
+bool ofa_bind_fits(const struct ibv_mw_bind_info *info);
 /* Returns how many requests the send queue has room for. With ofa_qp.post_lock. */
 uint32_t ofa_room_locked(struct ofa_qp *qp);
 /* Posts a request to the EP. With ofa_qp.post_lock. Returns 0 or errno. */
@@ -95,6 +99,8 @@ int ofa_hold_locked(struct ofa_qp *qp, const struct ibv_send_wr *wr);
 
 /* Called when there is a connection. Posts the held requests and holds no more, except in SQD. */
 void ofa_hold_release(struct ofa_qp *qp);
+/* Returns true if requests are held because there is no connection. */
+bool ofa_hold_waits(struct ofa_qp *qp);
 /* Called in SQD: holds requests from now on. Those held before are still due. */
 void ofa_hold_pause(struct ofa_qp *qp);
 /* Returns true if requests that were posted before SQD are held. */

@@ -135,8 +135,8 @@ static it_status_t post_atomic(struct ofa_qp *qp, const struct ibv_send_wr *wr,
 {
     bool swap = wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP;
 
-    if (request->count != 1 || request->length != 8 || (wr->send_flags & IBV_SEND_INLINE) ||
-        qp->base.qp_type == IBV_QPT_UC)
+    if (request->count != 1 || request->length != 8 || wr->wr.atomic.remote_addr % 8 != 0 ||
+        (wr->send_flags & IBV_SEND_INLINE) || qp->base.qp_type == IBV_QPT_UC)
         return IT_ERR_INVALID_LENGTH;
     return it_post_atomic(qp->send_ep, swap ? IT_COMPARE_AND_SWAP : IT_FETCH_AND_ADD,
                           swap ? wr->wr.atomic.swap : wr->wr.atomic.compare_add,
@@ -160,19 +160,22 @@ static it_status_t post_bind(struct ofa_qp *qp, const struct ibv_send_wr *wr,
     const struct ibv_mw_bind_info *info = &wr->bind_mw.bind_info;
     struct ofa_mw *mw = (struct ofa_mw *)(void *)wr->bind_mw.mw;
     struct ofa_mr *mr = ofa_mr_of(info->mr);
-    it_mem_priv_t privileges = window_privileges(info->mw_access_flags);
+    it_status_t status;
 
-    /* A bind without any right is an unlink: the key grants no access. */
-    if (info->length == 0 || privileges == IT_PRIV_NONE)
+    if (ofa_bind_unlinks(info))
         return it_rmr_unlink(mw->rmr, qp->ep, wr->wr_id, request->flags);
-    if (!mr || !mr->lmr || !(mr->access & IBV_ACCESS_MW_BIND))
+    if (!ofa_bind_fits(info))
         return IT_ERR_INVALID_LMR;
-    return itx_rmr_link_key(mw->rmr, mr->lmr,
-                            (void *)(uintptr_t)(info->addr - mr->iova + (uintptr_t)mr->base.addr),
-                            info->length,
-                            info->mw_access_flags & IBV_ACCESS_ZERO_BASED ? IT_ADDR_MODE_RELATIVE
-                                                                          : IT_ADDR_MODE_ABSOLUTE,
-                            privileges, qp->ep, wr->wr_id, request->flags, wr->bind_mw.rkey);
+    status = itx_rmr_link_key(mw->rmr, mr->lmr,
+                              (void *)(uintptr_t)(info->addr - mr->iova + (uintptr_t)mr->base.addr),
+                              info->length,
+                              info->mw_access_flags & IBV_ACCESS_ZERO_BASED ? IT_ADDR_MODE_RELATIVE
+                                                                            : IT_ADDR_MODE_ABSOLUTE,
+                              window_privileges(info->mw_access_flags), qp->ep, wr->wr_id,
+                              request->flags, wr->bind_mw.rkey);
+    if (status == IT_SUCCESS && mw->base.type == IBV_MW_TYPE_2)
+        atomic_store_explicit(&mw->qp, qp, memory_order_relaxed);
+    return status;
 }
 
 static it_status_t post(struct ofa_qp *qp, const struct ibv_send_wr *wr,

@@ -9,6 +9,7 @@
 #include "post/ofa_post.h"
 #include "qp/ofa_drain.h"
 #include "qp/ofa_qp.h"
+#include "queue/ofa_event.h"
 #include "queue/ofa_queue.h"
 #include "support/ofa_log.h"
 
@@ -114,6 +115,7 @@ static void fill(struct ofa_qp *qp, const struct ibv_qp_init_attr_ex *attr)
                       (attr->qp_type == IBV_QPT_UC ? OFA_UNRELIABLE : 0);
     qp->holding = true;
     ofa_drain_init(qp);
+    ofa_hand_init(qp);
     qp->parks = qp->context->device->base.transport_type != IBV_TRANSPORT_IWARP;
     /* An RNIC has no RTR; ib_send_bw posts in it if it finds one. */
     qp->sends_from = qp->parks ? IBV_QPS_RTS : IBV_QPS_RTR;
@@ -219,7 +221,7 @@ int ibv_destroy_qp(struct ibv_qp *base)
         return error;
     ofa_hold_drop(qp);
     ofa_link_forget(qp);
-    ofa_async_drain(qp->context, base, &base->mutex, &base->cond, &base->events_completed,
+    ofa_event_drain(qp->context, base, &base->mutex, &base->cond, &base->events_completed,
                     &qp->delivered_events);
     ofa_wr_close(qp);
     ofa_kinds_close(&qp->kinds);

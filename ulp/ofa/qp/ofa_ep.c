@@ -2,10 +2,12 @@
 /* The EP of a queue pair. */
 #include "link/ofa_link.h"
 #include "memory/ofa_adapter.h"
+#include "memory/ofa_memory.h"
 #include "post/ofa_post.h"
 #include "qp/ofa_qp.h"
 #include "queue/ofa_queue.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -165,10 +167,16 @@ int ofa_ep_close(struct ofa_qp *qp)
 {
     int error = free_quietly(qp);
 
+    /* IT-API keeps an EP that windows are linked to; Linux destroys such a queue pair. */
+    if (error == EBUSY) {
+        ofa_mw_unbind(qp);
+        error = free_quietly(qp);
+    }
     if (error != 0)
         return error;
     join(qp);
     forget(qp); /* a new EP may get the same handle */
     ofa_inline_close(qp);
+    ofa_mw_forget(qp);
     return 0;
 }

@@ -20,6 +20,8 @@ static int check_values(const struct ibv_qp_attr *attr, int mask)
 {
     if ((mask & IBV_QP_PORT) && attr->port_num != 1)
         return EINVAL;
+    if (mask & IBV_QP_ALT_PATH)
+        return EINVAL; /* only ports of InfiniBand have another path */
     if ((mask & IBV_QP_PKEY_INDEX) && attr->pkey_index != 0)
         return EINVAL;
     if ((mask & IBV_QP_PATH_MTU) && (attr->path_mtu < IBV_MTU_256 || attr->path_mtu > IBV_MTU_4096))
@@ -104,6 +106,8 @@ static int reset(struct ofa_qp *qp)
     int error = 0;
 
     ofa_hand_stop_asking(qp);
+    ofa_timer_cancel(&qp->patience);
+    qp->patience_ns = 0;
     if (!qp->datagrams)
         error = ofa_ep_clear(qp);
     if (error != 0)

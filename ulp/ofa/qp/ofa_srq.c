@@ -4,6 +4,7 @@
 #include "link/ofa_async.h"
 #include "memory/ofa_adapter.h"
 #include "qp/ofa_qp.h"
+#include "queue/ofa_event.h"
 #include "support/ofa_log.h"
 
 #include <errno.h>
@@ -161,7 +162,7 @@ int ibv_destroy_srq(struct ibv_srq *base)
     error = ofa_errno(it_srq_free(srq->srq));
     if (error != 0)
         return error;
-    ofa_async_drain(ofa_context_of(base->context), base, &base->mutex, &base->cond,
+    ofa_event_drain(ofa_context_of(base->context), base, &base->mutex, &base->cond,
                     &base->events_completed, &srq->delivered_events);
     atomic_fetch_sub_explicit(&srq->pd->children, 1, memory_order_release);
     (void)pthread_cond_destroy(&base->cond);

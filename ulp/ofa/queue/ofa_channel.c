@@ -39,21 +39,23 @@ int ibv_destroy_comp_channel(struct ibv_comp_channel *base)
     return 0;
 }
 
+static void count(void *cq)
+{
+    ((struct ofa_cq *)cq)->delivered++;
+}
+
 int ibv_get_cq_event(struct ibv_comp_channel *base, struct ibv_cq **cq, void **cq_context)
 {
     struct ofa_channel *channel = (struct ofa_channel *)(void *)base;
     void *item;
     struct ofa_cq *found;
-    int error = ofa_fifo_pop(&channel->fifo, &item);
+    int error = ofa_fifo_pop(&channel->fifo, count, &item);
 
     if (error != 0) {
         errno = error;
         return -1;
     }
     found = item;
-    (void)pthread_mutex_lock(&found->base.mutex);
-    found->delivered++;
-    (void)pthread_mutex_unlock(&found->base.mutex);
     *cq = &found->base;
     *cq_context = found->base.cq_context;
     return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Completion queues: creating, resizing and destroying them. */
 #include "memory/ofa_adapter.h"
+#include "queue/ofa_event.h"
 #include "queue/ofa_queue.h"
 #include "support/ofa_log.h"
 
@@ -130,6 +131,8 @@ static void wait_for_acknowledgements(struct ofa_cq *cq)
     while ((int32_t)(cq->base.comp_events_completed - cq->delivered) < 0)
         (void)pthread_cond_wait(&cq->base.cond, &cq->base.mutex);
     (void)pthread_mutex_unlock(&cq->base.mutex);
+    ofa_event_drain(ofa_context_of(cq->base.context), &cq->base, &cq->base.mutex, &cq->base.cond,
+                    &cq->base.async_events_completed, &cq->async_delivered);
 }
 
 int ibv_destroy_cq(struct ibv_cq *base)

@@ -127,10 +127,10 @@ int ofa_poll_cq(struct ibv_cq *base, int num_entries, struct ibv_wc *wc)
 }
 
 /*
- * Moves all completions from the SEVD to the stash. Returns true if the program waits for one of
- * them. Only the SEVD knows which successes are solicited: its callback reports those.
+ * Moves completions from the SEVD to the stash. Returns true if the program waits for one of them.
+ * Only the SEVD knows which successes are solicited: its callback reports those.
  */
-static bool gather_locked(struct ofa_cq *cq)
+static bool collect_locked(struct ofa_cq *cq)
 {
     it_event_t event;
     struct ofa_completion completion;
@@ -143,7 +143,15 @@ static bool gather_locked(struct ofa_cq *cq)
         cq->taken = true;
         any |= cq->armed == OFA_ARMED || completion.wc.status != IBV_WC_SUCCESS;
     }
-    return any | ofa_unpark_locked(cq);
+    return any;
+}
+
+/* The same for those that are parked, too. */
+static bool gather_locked(struct ofa_cq *cq)
+{
+    bool any = collect_locked(cq);
+
+    return ofa_unpark_locked(cq) || any;
 }
 
 /* ---- Events --------------------------------------------------------------------------------- */
@@ -194,6 +202,19 @@ void ofa_cq_complete(struct ofa_cq *cq, const struct ofa_completion *completion,
     (void)gather_locked(cq);
     if (ofa_stash_push_locked(cq, completion) &&
         (solicited || cq->armed == OFA_ARMED || completion->wc.status != IBV_WC_SUCCESS))
+        raise_locked(cq);
+    ofa_spin_drop(&cq->lock);
+}
+
+void ofa_cq_fail(struct ofa_cq *cq, const struct ofa_completion *completion)
+{
+    bool any;
+
+    ofa_spin_take(&cq->lock);
+    any = collect_locked(cq);
+    any |= ofa_stash_push_locked(cq, completion);
+    atomic_store_explicit(&completion->qp->state, IBV_QPS_ERR, memory_order_relaxed);
+    if (ofa_unpark_locked(cq) || any)
         raise_locked(cq);
     ofa_spin_drop(&cq->lock);
 }

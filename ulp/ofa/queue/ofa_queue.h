@@ -22,6 +22,12 @@ uint32_t ofa_cq_take(struct ofa_cq *cq, uint32_t room, struct ibv_wc *wc);
  */
 void ofa_cq_complete(struct ofa_cq *cq, const struct ofa_completion *completion, bool solicited);
 
+/*
+ * The same for a request that failed, which moves its queue pair to ERR. Receives that are flushed
+ * by that complete behind it.
+ */
+void ofa_cq_fail(struct ofa_cq *cq, const struct ofa_completion *completion);
+
 /* Returns true if the program may be asleep until there is a completion. */
 bool ofa_cq_is_armed(struct ofa_cq *cq);
 

@@ -135,7 +135,7 @@ int ofa_fifo_push(struct ofa_fifo *fifo, void *item)
     return error;
 }
 
-static void *take_first(struct ofa_fifo *fifo)
+static void *take_first(struct ofa_fifo *fifo, void (*count)(void *item))
 {
     void *item = NULL;
 
@@ -144,20 +144,21 @@ static void *take_first(struct ofa_fifo *fifo)
         item = fifo->items[fifo->first];
         fifo->first = place(fifo, 1);
         fifo->count--;
+        count(item);
     }
     (void)pthread_mutex_unlock(&fifo->lock);
     return item;
 }
 
-int ofa_fifo_pop(struct ofa_fifo *fifo, void **item)
+int ofa_fifo_pop(struct ofa_fifo *fifo, void (*count)(void *item), void **item)
 {
-    uint64_t count;
+    uint64_t one;
 
     /* A thread that has read 1 owns one item, unless another thread has removed it. */
     do {
-        if (read(fifo->fd, &count, sizeof(count)) < 0)
+        if (read(fifo->fd, &one, sizeof(one)) < 0)
             return errno;
-        *item = take_first(fifo);
+        *item = take_first(fifo, count);
     } while (!*item);
     return 0;
 }

@@ -32,8 +32,11 @@ int ofa_fifo_push(struct ofa_fifo *fifo, void *item);
 /*
  * Takes the oldest item. Sleeps while there is none, unless the program has made the descriptor
  * non-blocking (EAGAIN). Returns 0 or errno. A sleeping thread may be cancelled.
+ *
+ * count is called for the item with the lock held. So when ofa_fifo_remove has found no item of an
+ * object, all those that threads have taken are counted, and the object can wait for them.
  */
-int ofa_fifo_pop(struct ofa_fifo *fifo, void **item);
+int ofa_fifo_pop(struct ofa_fifo *fifo, void (*count)(void *item), void **item);
 
 /* Removes the oldest item that matches; NULL: none. */
 void *ofa_fifo_remove(struct ofa_fifo *fifo, bool (*match)(const void *item, const void *key),

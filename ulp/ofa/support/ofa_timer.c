@@ -134,6 +134,16 @@ void ofa_timer_set(struct ofa_timer *timer, uint64_t at_ns)
     (void)pthread_mutex_unlock(&lock);
 }
 
+void ofa_timer_unset(struct ofa_timer *timer)
+{
+    (void)pthread_mutex_lock(&lock);
+    if (timer->set) {
+        unlink_locked(timer);
+        (void)pthread_cond_broadcast(&changed);
+    }
+    (void)pthread_mutex_unlock(&lock);
+}
+
 void ofa_timer_cancel(struct ofa_timer *timer)
 {
     (void)pthread_mutex_lock(&lock);

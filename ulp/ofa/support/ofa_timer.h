@@ -21,6 +21,9 @@ uint64_t ofa_clock_ns(void); /* monotonic */
 /* Sets a timer. A set timer keeps the earlier of both times. */
 void ofa_timer_set(struct ofa_timer *timer, uint64_t at_ns);
 
+/* The callback does not run for the time that was set, unless it has begun already. */
+void ofa_timer_unset(struct ofa_timer *timer);
+
 /* Called before pthread_atfork handlers that set timers are registered. */
 void ofa_timer_survive_fork(void);
 
