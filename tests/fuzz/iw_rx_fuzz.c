@@ -69,6 +69,23 @@ static void compare(unsigned flags, const uint8_t *stream, size_t length, size_t
     }
 }
 
+/* Single octets take long, so the fuzzer has them for one of 16 seeds, and one cut for others. */
+static void compare_cuts(unsigned flags, const uint8_t *stream, size_t length)
+{
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+    bool all = flags >> 4 == 0;
+#else
+    bool all = true;
+#endif
+
+    if (all)
+        compare(flags, stream, length, 1, false);
+    if (all || (flags & 8))
+        compare(flags, stream, length, 1 + flags, true);
+    if (all || !(flags & 8))
+        compare(flags, stream, length, 1 + flags / 4, false);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     unsigned flags;
@@ -86,9 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     start(flags);
     finish(iw_rx_consume(&rx, stream, size - 1));
     strcpy(first, model.log);
-    compare(flags, stream, size - 1, 1, false);
-    compare(flags, stream, size - 1, 1 + flags, true);
-    compare(flags, stream, size - 1, 1 + flags / 4, false);
+    compare_cuts(flags, stream, size - 1);
     free(stream);
     return 0;
 }

@@ -20,6 +20,13 @@
 #define IW_MODEL_LOG_MAX      16384
 #define IW_MODEL_ZONE         1
 
+/* For loops over octets: libFuzzer learns nothing from them, and they would take half the time. */
+#ifdef __clang__
+#define IW_MODEL_PLAIN __attribute__((no_sanitize("coverage")))
+#else
+#define IW_MODEL_PLAIN
+#endif
+
 enum {
     IW_MODEL_WRITE = 1,
     IW_MODEL_READ = 2,
@@ -83,12 +90,11 @@ static inline void iw_model_buffer_init(struct iw_model_buffer *buffer, uint32_t
 
 static inline bool iw_model_buffer_intact(const struct iw_model_buffer *buffer)
 {
-    for (size_t i = 0; i < IW_MODEL_CANARY; i++) {
-        if (buffer->octets[i] != IW_MODEL_CANARY_OCTET ||
-            buffer->octets[IW_MODEL_CANARY + buffer->length + i] != IW_MODEL_CANARY_OCTET)
-            return false;
-    }
-    return true;
+    uint8_t canary[IW_MODEL_CANARY];
+
+    memset(canary, IW_MODEL_CANARY_OCTET, sizeof(canary));
+    return memcmp(buffer->octets, canary, sizeof(canary)) == 0 &&
+           memcmp(buffer->octets + sizeof(canary) + buffer->length, canary, sizeof(canary)) == 0;
 }
 
 static inline bool iw_model_intact(const struct iw_model *model)
@@ -278,7 +284,7 @@ static inline void iw_model_unmap(void *context)
     model->mapped = false;
 }
 
-static inline uint32_t iw_model_digest(const uint8_t *octets, uint32_t length)
+static inline IW_MODEL_PLAIN uint32_t iw_model_digest(const uint8_t *octets, uint32_t length)
 {
     uint32_t digest = 2166136261u;
 
@@ -457,8 +463,9 @@ static inline enum iw_error iw_model_read_direct(struct iw_rx *rx, const uint8_t
  * the end of a block of the heap, so that a read past its end is found, and overwritten behind the
  * call.
  */
-static inline enum iw_error iw_model_feed(struct iw_rx *rx, const uint8_t *data, size_t length,
-                                          size_t longest, bool direct, uint32_t seed)
+static inline IW_MODEL_PLAIN enum iw_error iw_model_feed(struct iw_rx *rx, const uint8_t *data,
+                                                         size_t length, size_t longest, bool direct,
+                                                         uint32_t seed)
 {
     enum iw_error error = IW_OK;
     size_t room = longest < length ? longest : length;
