@@ -14,7 +14,7 @@ void evd_aggregate_left(struct evd *old)
     evd_leave(old);
 }
 
-/* Takes one event of a listed member. Returns true when the AEVD's list changed. */
+/* Takes one event of a listed member. Returns true when somebody waits for the change. */
 static bool evd_take_from_locked(struct evd *member, it_event_t *event)
 {
     struct evd *aevd = member->aevd;
@@ -59,6 +59,7 @@ size_t evd_aggregate_dequeue(struct evd *aevd, it_event_t *events, size_t max)
         base_lock_drop(&aevd->lock);
         if (member)
             count += evd_aggregate_take(aevd, member, events + count, max - count);
-    } while (member && count < max);
+    } while (member && count < max &&
+             atomic_load_explicit(&aevd->available, memory_order_relaxed) != 0);
     return count;
 }

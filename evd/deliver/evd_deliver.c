@@ -30,7 +30,7 @@ bool evd_pop_locked(struct evd *evd, it_event_t *event)
         (void)evd_source_move_locked(evd);
     if (evd->overflowed && (evd->flags & IT_EVD_OVERFLOW_AUTO_RESET))
         evd->overflowed = false;
-    if (evd->aevd)
+    if (evd_member_offers_locked(evd))
         return evd_member_update_locked(evd);
     return evd->fd_raised && !evd_is_fd_due_locked(evd);
 }
@@ -49,7 +49,7 @@ static int evd_idle_waiter_locked(struct evd *evd)
 
 bool evd_needs_wake_locked(struct evd *evd)
 {
-    bool told = evd->aevd && evd_member_update_locked(evd);
+    bool told = evd_member_offers_locked(evd) && evd_member_update_locked(evd);
 
     base_lock_assert_held(&evd->lock);
     if (told || evd->overflow_unreported)

@@ -18,10 +18,18 @@ static size_t evd_offer_locked(const struct evd *member)
     return atomic_load_explicit(&member->notified, memory_order_relaxed) ? 0 : 1;
 }
 
+/* Returns true when somebody must be told that the AEVD's list has changed. */
+static bool evd_has_audience_locked(const struct evd *aevd)
+{
+    base_lock_assert_held(&aevd->lock);
+    return aevd->fd >= 0 || aevd->waiters_used != 0 || aevd->callback;
+}
+
 static bool evd_offer_set_locked(struct evd *member, size_t offer)
 {
     struct evd *aevd = member->aevd;
     bool list = offer != 0;
+    bool tell;
 
     base_lock_assert_held(&member->lock);
     if (offer != member->offered) {
@@ -38,8 +46,9 @@ static bool evd_offer_set_locked(struct evd *member, size_t offer)
         base_list_append(&aevd->ready_members, &member->ready);
     else
         base_list_remove(&aevd->ready_members, &member->ready);
+    tell = evd_has_audience_locked(aevd);
     base_lock_drop(&aevd->lock);
-    return true;
+    return tell;
 }
 
 bool evd_member_update_locked(struct evd *member)

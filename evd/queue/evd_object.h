@@ -195,10 +195,15 @@ void evd_fd_sync(struct evd *evd);
 struct evd *evd_aggregate_from_handle(const struct evd_ia *ia, it_evd_handle_t handle);
 
 /*
- * evd_members.c, under the member's lock. Returns true when the AEVD's list changed: evd_wake()
- * must follow.
+ * evd_members.c, under the member's lock. Returns true when the AEVD's list changed and somebody
+ * waits for that: evd_wake() must follow.
  */
 bool evd_member_update_locked(struct evd *member);
+/* Returns true when that can have anything to do: events of a disabled member are not passed on. */
+static inline bool evd_member_offers_locked(const struct evd *member)
+{
+    return member->aevd && (member->enabled || member->offered != 0);
+}
 /*
  * Gives the member a new AEVD, on which the caller has a hold, or none. Returns the old one, with
  * its hold.

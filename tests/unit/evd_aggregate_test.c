@@ -44,6 +44,41 @@ Test(evd_aggregate, members_take_turns)
     cr_assert_eq(it_evd_dequeue(aevd, &event), IT_ERR_QUEUE_EMPTY);
 }
 
+/* A wake-up would take three locks, for nobody: a consumer that polls finds the member listed. */
+Test(evd_aggregate, nobody_is_woken_where_nobody_listens)
+{
+    it_evd_handle_t aevd = fixture_aevd(&fixture, 0, NULL);
+    it_evd_handle_t member = fixture_member(&fixture, aevd, IT_DTO_EVENT_STREAM, 0);
+    int fd;
+    it_evd_handle_t heard = fixture_aevd(&fixture, IT_EVD_CREATE_FD, &fd);
+    it_evd_handle_t other = fixture_member(&fixture, heard, IT_DTO_EVENT_STREAM, 0);
+
+    cr_assert_eq(fixture_push_dto(member, 1, true), EVD_PUSHED);
+    cr_assert_eq(it_evd_dequeue(aevd, &event), IT_SUCCESS);
+    cr_assert_eq(fixture_push_dto(other, 2, true), EVD_PUSHED_WAKE);
+    cr_assert_eq(it_evd_dequeue(heard, &event), IT_SUCCESS);
+}
+
+/* A disabled member keeps its events from the AEVD until it is enabled again. */
+Test(evd_aggregate, a_disabled_member_is_polled_by_itself)
+{
+    it_evd_handle_t aevd = fixture_aevd(&fixture, 0, NULL);
+    it_evd_handle_t member = fixture_member(&fixture, aevd, IT_DTO_EVENT_STREAM, 0);
+    it_evd_param_t params = {.evd_enabled = IT_FALSE};
+
+    (void)fixture_push_dto(member, 1, true);
+    cr_assert_eq(it_evd_modify(member, IT_EVD_PARAM_ENABLED, &params), IT_SUCCESS);
+    cr_assert_eq(it_evd_dequeue(aevd, &event), IT_ERR_QUEUE_EMPTY);
+    (void)fixture_push_dto(member, 2, true);
+    cr_assert_eq(it_evd_dequeue(aevd, &event), IT_ERR_QUEUE_EMPTY);
+    cr_assert_eq(it_evd_dequeue(member, &event), IT_SUCCESS);
+    cr_assert_eq(event.dto_cmpl.cookie, 1);
+    params.evd_enabled = IT_TRUE;
+    cr_assert_eq(it_evd_modify(member, IT_EVD_PARAM_ENABLED, &params), IT_SUCCESS);
+    cr_assert_eq(it_evd_dequeue(aevd, &event), IT_SUCCESS);
+    cr_assert_eq(event.dto_cmpl.cookie, 2);
+}
+
 /* *nmore is the number of further calls that would succeed. */
 Test(evd_aggregate, nmore_counts_what_can_be_taken)
 {
