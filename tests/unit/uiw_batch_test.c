@@ -430,6 +430,31 @@ Test(uiw_batch_large, a_batch_with_crc_stays_in_the_cache)
     cr_assert_eq(count, 1, "1 MiB");
 }
 
+/* Upper layers tell by such a Send that the Write is there. */
+Test(uiw_batch_large, a_short_send_leaves_with_the_write_before_it)
+{
+    static const struct {
+        enum vp_opcode opcode;
+        uint32_t length;
+        uint32_t together; /* requests in the first batch */
+    } rows[] = {{VP_SEND, 44, 2},
+                {VP_SEND, UIW_INLINE_MAX, 2},
+                {VP_SEND, UIW_INLINE_MAX + 1, 1},
+                {VP_RDMA_WRITE, 44, 1}};
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        uint32_t first = stream.ep->tx.cursor.sq;
+
+        uiw_stream_post(&stream, VP_RDMA_WRITE, 0, 0, 262144, 1, 0);
+        uiw_stream_post(&stream, rows[i].opcode, 0, 0, rows[i].length, 1, 0);
+        uiw_stream_post(&stream, VP_SEND, 0, 0, 44, 0, 0);
+        (void)next_batch(found);
+        cr_assert_eq(stream.ep->tx.cursor.sq - first, rows[i].together, "row %zu", i);
+        while (next_batch(found) > 0) {
+        }
+    }
+}
+
 /* The source of a Read may change while it is sent. With CRC the response sends a copy. */
 Test(uiw_batch_large, a_response_with_crc_is_a_copy)
 {

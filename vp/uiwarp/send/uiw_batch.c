@@ -47,8 +47,23 @@ static uint32_t batch_rest(const struct uiw_ep *ep, const struct uiw_batch *batc
 }
 
 /*
+ * Returns true if a short Send follows the last message of the batch: upper layers tell by it that
+ * a Write is there.
+ */
+static bool batch_meets_notice(const struct uiw_ep *ep, const struct uiw_batch *batch)
+{
+    uint32_t next = batch->cursor.sq;
+    const struct uiw_sqe *sqe = uiw_sqe_at(ep, next);
+
+    return batch->fpdu_count > 0 && batch->fpdus[batch->fpdu_count - 1].ends_request &&
+           uiw_sqe_at(ep, next - 1)->opcode == VP_RDMA_WRITE &&
+           next != atomic_load_explicit(&ep->sq_ready, memory_order_acquire) &&
+           sqe->opcode == VP_SEND && sqe->length <= UIW_INLINE_MAX;
+}
+
+/*
  * Returns true if the batch may grow. A rest short enough to be copied is always added: 64 KiB are
- * one FPDU and a few octets.
+ * one FPDU and a few octets. So is a short Send behind a Write.
  */
 static bool batch_has_octets(const struct uiw_ep *ep, const struct uiw_batch *batch)
 {
@@ -58,7 +73,7 @@ static bool batch_has_octets(const struct uiw_ep *ep, const struct uiw_batch *ba
     if (batch->octets < octets && batch->cut.iovs == 0)
         return true;
     rest = batch_rest(ep, batch);
-    return rest > 0 && rest <= UIW_INLINE_MAX;
+    return rest > 0 ? rest <= UIW_INLINE_MAX : batch_meets_notice(ep, batch);
 }
 
 static bool batch_has_places(const struct uiw_batch *batch)
