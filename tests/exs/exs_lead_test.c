@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Which thread does the work of connections: waiting threads of the program, the library's thread
- * if none waits, and no thread if there is no connection.
+ * if none waits, and no thread if there is no connection. One connection that alone is busy does
+ * not keep others from being served.
  */
 #include "exs_kit.h"
 
 #include <poll.h>
 #include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define ROUNDS  300
@@ -92,6 +96,102 @@ static void test_threads(const int *waits)
         exs_pair_close(&pairs[i]);
 }
 
+/* ---- One connection is busy ----------------------------------------------------------------- */
+
+/* The peer echoes on two connections. A copy of this process would have only one of its threads. */
+static void echo(int port)
+{
+    struct sockaddr_in address = exs_kit_address(port);
+    exs_qhandle_t queue = exs_qcreate(4);
+    int fds[2];
+    char octets[2];
+
+    for (int i = 0; i < 2; i++) {
+        fds[i] = exs_socket(PF_INET, SOCK_STREAM, 0);
+        CHECK_STARTS(exs_blocking_connect(fds[i], (struct sockaddr *)&address, sizeof(address)));
+        CHECK_STARTS(exs_recv(fds[i], &octets[i], 1, 0, queue, (void *)(intptr_t)i,
+                              EXS_MHANDLE_UNREGISTERED));
+    }
+    for (;;) {
+        exs_event_t event = exs_kit_expect(queue, EXS_EVT_RECV, 0);
+        int i = (int)(intptr_t)event.exs_evt_ahandle;
+
+        if (event.exs_evt_union.exs_evt_xfer.exs_evt_length == 0)
+            _exit(0);
+        CHECK_STARTS(
+            exs_send(fds[i], &octets[i], 1, EXS_UNSIGNALED, NULL, NULL, EXS_MHANDLE_UNREGISTERED));
+        CHECK_STARTS(exs_recv(fds[i], &octets[i], 1, 0, queue, (void *)(intptr_t)i,
+                              EXS_MHANDLE_UNREGISTERED));
+    }
+}
+
+static pid_t start_echo(int port)
+{
+    char text[20];
+    pid_t child = fork();
+
+    CHECK(child >= 0);
+    if (child > 0)
+        return child;
+    (void)snprintf(text, sizeof(text), "%d", port);
+    (void)execl("/proc/self/exe", "echo", text, NULL);
+    _exit(127);
+}
+
+static void start_round(int fd, exs_qhandle_t queue)
+{
+    static char sent = 7;
+    static char received[2];
+
+    CHECK_STARTS(exs_recv(fd, &received[fd % 2], 1, 0, queue, (void *)(intptr_t)fd,
+                          EXS_MHANDLE_UNREGISTERED));
+    CHECK_STARTS(exs_send(fd, &sent, 1, EXS_UNSIGNALED, NULL, NULL, EXS_MHANDLE_UNREGISTERED));
+}
+
+/* Ping-pongs: the leader polls the only busy connection by itself. */
+static void keep_busy(int fd, exs_qhandle_t queue)
+{
+    exs_event_t event;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        start_round(fd, queue);
+        event = exs_kit_expect(queue, EXS_EVT_RECV, 0);
+        CHECK_EQ(fd, event.exs_evt_socket);
+    }
+}
+
+/* After one connection was busy, the other one is served, as is a thread that sleeps. */
+static void test_alone(int wait)
+{
+    const struct timeval short_time = {0, 20000};
+    exs_qhandle_t queue = exs_qcreate(4);
+    int port;
+    int listener = exs_kit_listen(SOCK_STREAM, &port);
+    pid_t child = start_echo(port);
+    exs_event_t event;
+    int fds[2];
+
+    CHECK_STARTS(exs_qmodify(queue, EXS_QATTR_WAIT, wait));
+    for (int i = 0; i < 2; i++)
+        fds[i] = exs_blocking_accept(listener, NULL, NULL);
+    for (int i = 0; i < 4; i++) {
+        keep_busy(fds[i % 2], queue);
+        start_round(fds[(i + 1) % 2], queue);
+        event = exs_kit_expect(queue, EXS_EVT_RECV, 0);
+        CHECK_EQ(fds[(i + 1) % 2], event.exs_evt_socket);
+        keep_busy(fds[i % 2], queue);
+        CHECK_RESULT(0, exs_qdequeue(queue, &event, 1, &short_time));
+        start_round(fds[i % 2], queue);
+        (void)exs_kit_expect(queue, EXS_EVT_RECV, 0);
+    }
+    keep_busy(fds[0], queue);
+    CHECK_STARTS(exs_close(fds[0], EXS_BLOCK, EXS_QHANDLE_INVALID, NULL));
+    CHECK_EQ(child, waitpid(child, NULL, 0));
+    CHECK_STARTS(exs_close(fds[1], EXS_BLOCK | EXS_DONTLINGER, EXS_QHANDLE_INVALID, NULL));
+    CHECK_STARTS(exs_blocking_close(listener));
+    CHECK_STARTS(exs_qdelete(queue));
+}
+
 /* ---- Nothing happens ------------------------------------------------------------------------ */
 
 static long switches(void)
@@ -119,13 +219,17 @@ static void test_silence(void)
     CHECK_STARTS(exs_qdelete(queue));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     CHECK_STARTS(exs_init(EXS_VERSION1));
+    if (argc == 2)
+        echo(atoi(argv[1]));
     test_descriptor();
     test_threads((const int[]){EXS_WAIT_ADAPTIVE, EXS_WAIT_ADAPTIVE, EXS_WAIT_ADAPTIVE});
     test_threads((const int[]){EXS_WAIT_ADAPTIVE, EXS_WAIT_NOTIFY, EXS_WAIT_NOTIFY});
     test_threads((const int[]){EXS_WAIT_BUSY_POLL, EXS_WAIT_ADAPTIVE, EXS_WAIT_NOTIFY});
+    test_alone(EXS_WAIT_BUSY_POLL);
+    test_alone(EXS_WAIT_ADAPTIVE);
     test_silence();
     return 0;
 }

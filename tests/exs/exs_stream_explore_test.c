@@ -97,6 +97,14 @@ static void post(struct state *state, bool by_sender, struct letter *letter)
     letter->head.posted = exs_flow_send(&state->flow[by_sender ? 0 : 1]);
     letter->head.freed = by_sender ? 0 : exs_stream_in_tell(&state->in);
     channel->letters[channel->count++] = *letter;
+    exs_flow_restock(&state->flow[by_sender ? 0 : 1]);
+}
+
+/* The message has taken a receive. */
+static void spend(struct exs_flow *flow)
+{
+    if (exs_flow_spend(flow))
+        exs_flow_restock(flow);
 }
 
 static void post_plain(struct state *state, bool by_sender, uint8_t type, uint32_t chain)
@@ -221,7 +229,7 @@ static void to_sender(struct state *state)
         REQUIRE(exs_stream_out_withdraw(&state->out, letter.head.chain));
         state->withdrawn = letter.head.chain;
     }
-    state->flow[0].posted++;
+    spend(&state->flow[0]);
     push_sender(state, false);
 }
 
@@ -363,7 +371,7 @@ static void to_receiver(struct state *state)
         sweep(state);
         serve(state);
     }
-    state->flow[1].posted++;
+    spend(&state->flow[1]);
     push_receiver(state);
 }
 

@@ -34,7 +34,7 @@ static it_status_t open_objects(const char *name, it_evd_handle_t *kick_evd)
     if (status == IT_SUCCESS)
         status = it_evd_create(adapter.ia, IT_SOFTWARE_EVENT_STREAM, (it_evd_flags_t)0, 1,
                                IT_THRESHOLD_DISABLE, adapter.aevd, kick_evd, NULL);
-    if (status == IT_SUCCESS && exs_lead_start(adapter.aevd, *kick_evd) != 0)
+    if (status == IT_SUCCESS && exs_lead_start(adapter.aevd, *kick_evd, !adapter.pins) != 0)
         status = IT_ERR_RESOURCES;
     if (status != IT_SUCCESS)
         (void)it_ia_free(adapter.ia);
@@ -50,10 +50,10 @@ static int open_adapter(void)
 
     if (!name || !*name)
         name = "uiwarp";
+    adapter.pins = strncmp(name, "uiwarp", 6) != 0;
     status = open_objects(name, &kick_evd);
     if (status != IT_SUCCESS)
         return errno_of(status);
-    adapter.pins = strncmp(name, "uiwarp", 6) != 0;
     adapter.no_crc = crc && strcmp(crc, "off") == 0;
     atomic_store_explicit(&opened, &adapter, memory_order_release);
     return 0;

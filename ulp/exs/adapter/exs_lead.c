@@ -12,11 +12,13 @@
 void __asan_handle_no_return(void);
 #endif
 
-#define BATCH      32u
-#define REST_NS    1000000 /* the library's thread leads after so long without a leader */
-#define NS_PER_S   UINT64_C(1000000000)
-#define LOOKLESS   4u
-#define VAIN_POLLS 8u /* non-waiting polls in vain after which the thread should lead */
+#define BATCH       32u
+#define REST_NS     1000000 /* the library's thread leads after so long without a leader */
+#define NS_PER_S    UINT64_C(1000000000)
+#define LOOKLESS    4u
+#define VAIN_POLLS  8u  /* non-waiting polls in vain after which the thread should lead */
+#define ALONE_TURNS 8u  /* turns of one EVD in a row, without a sleep, after which it is alone */
+#define ALONE_POLLS 32u /* one in so many polls asks the AEVD although an EVD is alone */
 
 enum {
     CLOSED,
@@ -28,6 +30,17 @@ enum {
 static it_evd_handle_t aevd; /* both immutable once the adapter is open */
 static it_evd_handle_t kick_evd;
 static pthread_t service;
+
+/*
+ * An EVD that alone has had completions for a while is polled by itself. Meanwhile it is disabled,
+ * which means that its events are no longer passed on to the AEVD. Used by the leader only.
+ */
+static bool may_be_alone;     /* immutable like the above */
+static it_evd_handle_t alone; /* NULL: none */
+static struct exs_source *alone_source;
+static it_evd_handle_t latest;
+static unsigned latest_turns;
+static unsigned alone_polls;
 
 static _Atomic int leader;
 static _Atomic unsigned turns; /* times that threads of the program have taken the lead */
@@ -114,6 +127,11 @@ void exs_lead_errand(struct exs_errand *errand)
         kick();
 }
 
+bool exs_lead_sleeps(void)
+{
+    return atomic_load_explicit(&asleep, memory_order_relaxed);
+}
+
 /* Runs the errands in the order in which they were added. */
 static bool run_errands(void)
 {
@@ -137,6 +155,57 @@ static bool run_errands(void)
     return true;
 }
 
+/* ---- An EVD that is alone ------------------------------------------------------------------- */
+
+static void enable(it_evd_handle_t evd, it_boolean_t enabled)
+{
+    const it_evd_param_t params = {.evd_enabled = enabled};
+
+    (void)it_evd_modify(evd, IT_EVD_PARAM_ENABLED, &params);
+}
+
+/* The AEVD has all events again. */
+static void rejoin(void)
+{
+    if (alone)
+        enable(alone, IT_TRUE);
+    alone = latest = NULL;
+}
+
+void exs_lead_forget_evd(it_evd_handle_t evd)
+{
+    if (evd == alone || evd == latest)
+        rejoin();
+}
+
+static bool is_completion(const it_event_t *event)
+{
+    return (event->event_number & IT_EVENT_STREAM_MASK) == IT_DTO_EVENT_STREAM &&
+           event->dto_cmpl.dto_status == IT_DTO_SUCCESS;
+}
+
+/* The AEVD had these events, and no others. */
+static void learn(const it_event_t *events, size_t count)
+{
+    it_evd_handle_t evd = events->any.evd;
+    it_context_t context;
+
+    if (evd != latest || alone)
+        rejoin();
+    if (!may_be_alone || events[count - 1].any.evd != evd || !is_completion(events))
+        return;
+    latest_turns = latest ? latest_turns + 1 : 1;
+    latest = evd;
+    if (latest_turns < ALONE_TURNS)
+        return;
+    if (it_get_consumer_context((it_handle_t)evd, &context) != IT_SUCCESS)
+        return;
+    alone = evd;
+    alone_source = context.ptr;
+    alone_polls = 0;
+    enable(alone, IT_FALSE);
+}
+
 /* ---- Events --------------------------------------------------------------------------------- */
 
 static void dispatch(const it_event_t *events, size_t count)
@@ -158,8 +227,17 @@ static bool take_events(void)
     it_event_t events[BATCH];
     size_t count;
 
+    if (alone && ++alone_polls % ALONE_POLLS != 0) {
+        if (itx_evd_dequeue_n(alone, BATCH, events, &count) != IT_SUCCESS)
+            return false;
+        /* The next poll asks the AEVD: mostly it comes before the peer's answer. */
+        alone_polls = ALONE_POLLS - 1;
+        alone_source->take(alone_source, events, count);
+        return true;
+    }
     if (itx_evd_dequeue_n(aevd, BATCH, events, &count) != IT_SUCCESS)
         return false;
+    learn(events, count);
     dispatch(events, count);
     return true;
 }
@@ -201,6 +279,7 @@ int exs_lead_sleep(uint64_t most_us)
 
     if (run_errands())
         return 0;
+    rejoin();
     atomic_store(&asleep, true);
     if (!is_needed())
         status = itx_evd_wait_n(aevd, most_us, BATCH, events, &count, NULL);
@@ -390,12 +469,13 @@ static void *serve(void *unused)
     return NULL;
 }
 
-int exs_lead_start(it_evd_handle_t all, it_evd_handle_t kicks)
+int exs_lead_start(it_evd_handle_t all, it_evd_handle_t kicks, bool alone_allowed)
 {
     int error;
 
     aevd = all;
     kick_evd = kicks;
+    may_be_alone = alone_allowed;
     (void)sem_init(&service_wake, 0, 0);
     atomic_store(&leader, NOBODY);
     error = exs_thread_start(&service, serve, NULL);
@@ -421,4 +501,5 @@ void exs_lead_forget(void)
     atomic_store(&any_errand, false);
     candidates = NULL;
     errands = NULL;
+    alone = latest = NULL;
 }

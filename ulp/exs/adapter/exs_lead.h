@@ -39,8 +39,11 @@ struct exs_sleeper {
     struct exs_sleeper *next;
 };
 
-/* Called when the adapter opens. Returns 0 or errno. */
-int exs_lead_start(it_evd_handle_t aevd, it_evd_handle_t kick_evd);
+/*
+ * Called when the adapter opens. alone_allowed: the EVD of the only busy connection may be polled
+ * by itself. Returns 0 or errno.
+ */
+int exs_lead_start(it_evd_handle_t aevd, it_evd_handle_t kick_evd, bool alone_allowed);
 
 /*
  * Takes the lead. Returns false if another thread leads, or nothing is open. If the library's
@@ -62,6 +65,8 @@ bool exs_lead_poll(void);
  * failed.
  */
 int exs_lead_sleep(uint64_t most_us);
+/* The EVD, which has had completions, is about to be freed. */
+void exs_lead_forget_evd(it_evd_handle_t evd);
 
 /* ---- From any thread ------------------------------------------------------------------------ */
 
@@ -81,6 +86,8 @@ int exs_sleeper_lead(struct exs_sleeper *sleeper, uint64_t most_us);
 void exs_test_cancel(int cancel);
 
 void exs_lead_errand(struct exs_errand *errand);
+/* Returns true if the leader sleeps, so that an errand would have to wake it. */
+bool exs_lead_sleeps(void);
 
 /* Pins the library's thread to these processors. Returns 0 or errno. */
 int exs_lead_pin(const cpu_set_t *cpus);

@@ -223,6 +223,8 @@ static void release(struct exs_call *call)
 {
     if (call->request.memory)
         exs_memory_give(call->request.memory);
+    if (!call->pieces)
+        return;
     for (size_t i = 0; i < call->piece_count; i++)
         if (call->pieces[i])
             exs_memory_give(call->pieces[i]);

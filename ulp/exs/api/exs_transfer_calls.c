@@ -189,13 +189,9 @@ static int new_transfer(const struct exs_start *start, void *buffer, size_t leng
     return error;
 }
 
-/*
- * Most short sends leave at once and keep nothing of the program's. Such a send needs no struct
- * exs_call, which would take longer than all else that this library does before the message leaves.
- * Returns false if nothing has been done.
- */
-static bool send_at_once(struct exs_socket *socket, const struct exs_start *start,
-                         const void *buffer, size_t length, exs_mhandle_t mhandle)
+/* What a short send that leaves at once would need a struct exs_call for. */
+static void tell_sent(struct exs_completion *completion, const struct exs_start *start,
+                      const void *buffer, size_t length, exs_mhandle_t mhandle)
 {
     const exs_event_t event = {
         .exs_evt_type = EXS_EVT_SEND,
@@ -204,21 +200,33 @@ static bool send_at_once(struct exs_socket *socket, const struct exs_start *star
         .exs_evt_union.exs_evt_xfer = {.exs_evt_buffer = (void *)(uintptr_t)buffer,
                                        .exs_evt_length = length,
                                        .exs_evt_mhandle = mhandle}};
-    bool blocks = (start->flags & EXS_BLOCK) != 0;
+
+    (void)exs_completion_tell(completion, &event);
+}
+
+/*
+ * Most short sends leave at once and keep nothing of the program's. Such a send needs no struct
+ * exs_call, which would take longer than all else that this library does before the message leaves.
+ * Returns false if nothing has been done.
+ */
+static bool send_at_once(struct exs_socket *socket, const struct exs_start *start,
+                         const void *buffer, size_t length, exs_mhandle_t mhandle)
+{
     struct exs_completion completion;
     struct exs_memory *memory;
     struct exs_memory own;
+    bool silent;
     bool sent;
 
     if (length > SHORT_SEND ||
         exs_memory_take(mhandle, (void *)(uintptr_t)buffer, length, false, &own, &memory) != 0)
         return false;
-    sent = blocks || exs_completion_open(&completion, start->qhandle, start->flags) == 0;
+    sent = exs_completion_open_success(&completion, start->qhandle, start->flags, &silent) == 0;
     if (sent) {
         sent = exs_transfer_send_at_once(socket, buffer, length);
-        if (!blocks && sent)
-            (void)exs_completion_tell(&completion, &event);
-        else if (!blocks)
+        if (!silent && sent)
+            tell_sent(&completion, start, buffer, length, mhandle);
+        else if (!silent)
             exs_completion_drop(&completion);
     }
     exs_memory_give(memory);
@@ -230,7 +238,7 @@ static ssize_t transfer(const struct exs_start *start, void *buffer, size_t leng
 {
     bool receive = start->type == EXS_EVT_RECV;
     int cancel = exs_api_enter();
-    struct exs_socket *socket = exs_socket_find(start->fd);
+    struct exs_socket *socket = exs_socket_lock(start->fd);
     struct exs_call *call = NULL;
     int error;
 
@@ -238,10 +246,11 @@ static ssize_t transfer(const struct exs_start *start, void *buffer, size_t leng
         return exs_api_leave(cancel, EBADF);
     error = exs_api_check_transfer(socket, start->flags, receive, length);
     if (error == 0 && !receive && send_at_once(socket, start, buffer, length, mhandle)) {
-        exs_socket_leave(socket);
+        exs_lock_drop(&socket->lock);
         (void)exs_api_leave(cancel, 0);
         return start->flags & EXS_BLOCK ? (ssize_t)length : 0;
     }
+    exs_socket_hold(socket);
     if (error == 0)
         error = new_transfer(start, buffer, length, mhandle, &call);
     if (error == 0) {

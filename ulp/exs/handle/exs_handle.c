@@ -92,17 +92,33 @@ uintptr_t exs_handle_open(struct exs_handles *handles, void *object, struct exs_
     return number(slot->index, state + GENERATION_ONE);
 }
 
+static uint32_t index_of(uintptr_t handle)
+{
+    return (uint32_t)(handle & ((1U << INDEX_BITS) - 1));
+}
+
+static bool names(uintptr_t handle, uint64_t state)
+{
+    return (GENERATION(state) & 1) && number(index_of(handle), state) == handle;
+}
+
+bool exs_handle_is(struct exs_handles *handles, uintptr_t handle)
+{
+    const struct exs_slot *slot = slot_at(handles, index_of(handle));
+
+    return slot && names(handle, atomic_load_explicit(&slot->state, memory_order_relaxed));
+}
+
 struct exs_slot *exs_handle_take(struct exs_handles *handles, uintptr_t handle)
 {
-    uint32_t index = (uint32_t)(handle & ((1U << INDEX_BITS) - 1));
-    struct exs_slot *slot = slot_at(handles, index);
+    struct exs_slot *slot = slot_at(handles, index_of(handle));
     uint64_t state;
 
     if (!slot)
         return NULL;
     state = atomic_load_explicit(&slot->state, memory_order_relaxed);
     do {
-        if (!(GENERATION(state) & 1) || number(index, state) != handle)
+        if (!names(handle, state))
             return NULL;
     } while (!atomic_compare_exchange_weak_explicit(&slot->state, &state, state + 1,
                                                     memory_order_acquire, memory_order_relaxed));
@@ -111,7 +127,12 @@ struct exs_slot *exs_handle_take(struct exs_handles *handles, uintptr_t handle)
 
 void exs_handle_give(struct exs_slot *slot)
 {
-    (void)atomic_fetch_sub_explicit(&slot->state, 1, memory_order_release);
+    exs_handle_give_several(slot, 1);
+}
+
+void exs_handle_give_several(struct exs_slot *slot, uint32_t users)
+{
+    (void)atomic_fetch_sub_explicit(&slot->state, users, memory_order_release);
 }
 
 void exs_handle_hold(struct exs_slot *slot)

@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define EXS_HANDLE_CHUNKS 24
@@ -39,6 +40,9 @@ uintptr_t exs_handle_open(struct exs_handles *handles, void *object, struct exs_
 /* Returns the slot with one user more, or NULL if there is no such handle. */
 struct exs_slot *exs_handle_take(struct exs_handles *handles, uintptr_t handle);
 void exs_handle_give(struct exs_slot *slot);
+void exs_handle_give_several(struct exs_slot *slot, uint32_t users);
+/* Returns true if there is such a handle now. */
+bool exs_handle_is(struct exs_handles *handles, uintptr_t handle);
 /* For a user of the slot that passes it on: adds one user. */
 void exs_handle_hold(struct exs_slot *slot);
 

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -71,7 +72,6 @@ static struct exs_socket *take_free(void)
     socket = calloc(1, sizeof(*socket));
     if (!socket)
         return NULL;
-    (void)pthread_mutex_init(&socket->lock, NULL);
     socket->fd = -1;
     return socket;
 }
@@ -86,7 +86,7 @@ static void give_free(struct exs_socket *socket)
 
 static void reset(struct exs_socket *socket, int fd, int domain, int type)
 {
-    (void)pthread_mutex_lock(&socket->lock);
+    exs_lock_take(&socket->lock);
     socket->fd = fd;
     socket->state = EXS_STATE_OPEN;
     socket->domain = domain;
@@ -108,7 +108,7 @@ static void reset(struct exs_socket *socket, int fd, int domain, int type)
     socket->close_over = false;
     socket->files = 0;
     atomic_store(&socket->users, 1);
-    (void)pthread_mutex_unlock(&socket->lock);
+    exs_lock_drop(&socket->lock);
 }
 
 struct exs_socket *exs_socket_new(int domain, int type)
@@ -133,31 +133,39 @@ struct exs_socket *exs_socket_new(int domain, int type)
 
 /* ---- Finding and leaving -------------------------------------------------------------------- */
 
-struct exs_socket *exs_socket_find(int fd)
+void exs_socket_hold(struct exs_socket *socket)
+{
+    atomic_fetch_add(&socket->users, 1);
+}
+
+struct exs_socket *exs_socket_lock(int fd)
 {
     table_entry *entry = entry_of(fd);
     struct exs_socket *socket = entry ? atomic_load_explicit(entry, memory_order_acquire) : NULL;
 
     if (!socket)
         return NULL;
-    (void)pthread_mutex_lock(&socket->lock);
+    exs_lock_take(&socket->lock);
     if (socket->fd != fd) {
-        (void)pthread_mutex_unlock(&socket->lock);
+        exs_lock_drop(&socket->lock);
         return NULL;
     }
-    atomic_fetch_add(&socket->users, 1);
     return socket;
 }
 
-void exs_socket_hold(struct exs_socket *socket)
+struct exs_socket *exs_socket_find(int fd)
 {
-    atomic_fetch_add(&socket->users, 1);
+    struct exs_socket *socket = exs_socket_lock(fd);
+
+    if (socket)
+        exs_socket_hold(socket);
+    return socket;
 }
 
 void exs_socket_enter(struct exs_socket *socket)
 {
     exs_socket_hold(socket);
-    (void)pthread_mutex_lock(&socket->lock);
+    exs_lock_take(&socket->lock);
 }
 
 static void deliver(struct exs_socket *socket)
@@ -169,21 +177,26 @@ static void deliver(struct exs_socket *socket)
     while (socket->finished.first) {
         request = socket->finished.first;
         socket->finished = (struct exs_requests){0};
-        (void)pthread_mutex_unlock(&socket->lock);
+        exs_lock_drop(&socket->lock);
         for (; request; request = next) {
             next = request->next;
             request->done(request, request->error, request->moved, request->lost);
         }
-        (void)pthread_mutex_lock(&socket->lock);
+        exs_lock_take(&socket->lock);
     }
     socket->delivering = false;
 }
 
-void exs_socket_leave(struct exs_socket *socket)
+void exs_socket_unlock(struct exs_socket *socket)
 {
     if (socket->finished.first && !socket->delivering)
         deliver(socket);
-    (void)pthread_mutex_unlock(&socket->lock);
+    exs_lock_drop(&socket->lock);
+}
+
+void exs_socket_leave(struct exs_socket *socket)
+{
+    exs_socket_unlock(socket);
     exs_socket_put(socket);
 }
 

@@ -7,11 +7,11 @@
 #define ITAPI_ULP_EXS_OBJECT_EXS_SOCKET_H
 
 #include "adapter/exs_lead.h"
+#include "lock/exs_lock.h"
 #include "object/exs_request.h"
 
 #include <it_api.h>
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 struct exs_connection;
@@ -55,7 +55,7 @@ struct exs_credit_wait {
 };
 
 struct exs_socket {
-    pthread_mutex_t lock; /* guards all members below except users */
+    struct exs_lock lock; /* guards all members below except users */
     struct exs_credit_wait *credit_waits;
     atomic_int users; /* of exs_socket_find; the connection counts as one */
     int fd;           /* -1: closed by the program */
@@ -94,6 +94,8 @@ struct exs_socket *exs_socket_new(int domain, int type);
 
 /* Returns the socket of a descriptor, counted and locked; NULL if there is none. */
 struct exs_socket *exs_socket_find(int fd);
+/* The same without counting: the descriptor counts as a user for as long as the lock is held. */
+struct exs_socket *exs_socket_lock(int fd);
 
 /* The same for a caller that has counted it already; exs_socket_leave undoes both. */
 void exs_socket_enter(struct exs_socket *socket);
@@ -101,7 +103,9 @@ void exs_socket_enter(struct exs_socket *socket);
 /* Counts a user; exs_socket_put removes one. */
 void exs_socket_hold(struct exs_socket *socket);
 
-/* Calls done of all finished requests, unlocks and removes the user. */
+/* Calls done of all finished requests and unlocks. The caller, or who it works for, is a user. */
+void exs_socket_unlock(struct exs_socket *socket);
+/* The same, and removes the user. */
 void exs_socket_leave(struct exs_socket *socket);
 
 /* Removes a user; the last one returns the socket to the pool. */

@@ -31,6 +31,15 @@ int exs_completion_open(struct exs_completion *completion, exs_qhandle_t handle,
     return exs_queue_promise(handle, &completion->queue);
 }
 
+int exs_completion_open_success(struct exs_completion *completion, exs_qhandle_t handle, int flags,
+                                bool *silent)
+{
+    *silent = (flags & (EXS_BLOCK | EXS_UNSIGNALED)) != 0;
+    if (!*silent)
+        return exs_completion_open(completion, handle, flags);
+    return flags & EXS_BLOCK || handle == EXS_QHANDLE_INVALID || exs_queue_is(handle) ? 0 : EINVAL;
+}
+
 void exs_completion_drop(struct exs_completion *completion)
 {
     if (completion->queue)

@@ -25,6 +25,12 @@ struct exs_completion {
 
 /* At the start of a call. Returns 0, EINVAL or ENOMEM. */
 int exs_completion_open(struct exs_completion *completion, exs_qhandle_t handle, int flags);
+/*
+ * For a call that succeeds at once. *silent: that leaves no event, because of a flag, and nothing
+ * has been opened. Returns like exs_completion_open.
+ */
+int exs_completion_open_success(struct exs_completion *completion, exs_qhandle_t handle, int flags,
+                                bool *silent);
 /* For a call that does not start after all. */
 void exs_completion_drop(struct exs_completion *completion);
 

@@ -3,6 +3,7 @@
 #include "queue/exs_queue_object.h"
 
 #include <errno.h>
+#include <pthread.h>
 
 #define NS_PER_S  UINT64_C(1000000000)
 #define NS_PER_US UINT64_C(1000)
@@ -12,6 +13,7 @@ struct want {
     exs_event_t *events;
     size_t count; /* events that fit */
     size_t taken;
+    struct exs_catch caught;
     struct exs_waiter waiter;
 };
 
@@ -45,15 +47,23 @@ static bool take_enough(void *argument, bool sleeps)
     struct want *want = argument;
     struct exs_queue *queue = want->queue;
 
-    if (!sleeps && atomic_load_explicit(&queue->ready, memory_order_relaxed) < want->waiter.need)
+    if (want->caught.count > 0 && !want->waiter.listed) {
+        want->taken = want->caught.count;
+        return true;
+    }
+    if (!sleeps && want->caught.count == 0 &&
+        atomic_load_explicit(&queue->ready, memory_order_relaxed) < want->waiter.need)
         return false;
-    (void)pthread_mutex_lock(&queue->lock);
-    if (queue->count >= want->waiter.need) {
+    exs_lock_take(&queue->lock);
+    if (want->caught.count > 0) {
+        delist_locked(want);
+        want->taken = want->caught.count;
+    } else if (queue->count >= want->waiter.need) {
         delist_locked(want);
         want->taken = exs_queue_pop_locked(queue, want->events, want->count);
     } else if (sleeps && !want->waiter.listed)
         enlist_locked(want);
-    (void)pthread_mutex_unlock(&queue->lock);
+    exs_lock_drop(&queue->lock);
     return want->taken > 0;
 }
 
@@ -62,10 +72,11 @@ static void leave(void *argument)
 {
     struct want *want = argument;
 
-    (void)pthread_mutex_lock(&want->queue->lock);
+    exs_queue_catch(NULL);
+    exs_lock_take(&want->queue->lock);
     delist_locked(want);
     exs_queue_wake_locked(want->queue);
-    (void)pthread_mutex_unlock(&want->queue->lock);
+    exs_lock_drop(&want->queue->lock);
     exs_queue_give(want->queue);
 }
 
@@ -74,15 +85,21 @@ static int await(struct want *want, const struct exs_wait *wait)
     int error;
 
     exs_sleeper_start(&want->waiter.sleeper);
+    want->caught = (struct exs_catch){want->queue, want->events, want->count, 0};
     pthread_cleanup_push(leave, want);
+    if (want->waiter.need == 1)
+        exs_queue_catch(&want->caught);
     error = exs_wait_until(&want->waiter.sleeper, wait, take_enough, want);
     pthread_cleanup_pop(0);
+    exs_queue_catch(NULL);
     if (error == 0)
         return 0;
-    (void)pthread_mutex_lock(&want->queue->lock);
+    exs_lock_take(&want->queue->lock);
     delist_locked(want);
-    want->taken = exs_queue_pop_locked(want->queue, want->events, want->count);
-    (void)pthread_mutex_unlock(&want->queue->lock);
+    want->taken = want->caught.count;
+    if (want->taken == 0)
+        want->taken = exs_queue_pop_locked(want->queue, want->events, want->count);
+    exs_lock_drop(&want->queue->lock);
     return error == EINTR && want->taken == 0 ? EINTR : 0;
 }
 
@@ -121,7 +138,7 @@ int exs_queue_dequeue(exs_qhandle_t handle, exs_event_t *events, int count,
     wait.kind = atomic_load_explicit(&want.queue->wait, memory_order_relaxed);
     if (count != 0)
         error = await(&want, &wait);
-    exs_queue_give(want.queue);
+    exs_queue_give_caught(want.queue, want.caught.count);
     *taken = (int)want.taken;
     return error;
 }

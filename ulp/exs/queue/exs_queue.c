@@ -22,16 +22,27 @@ struct exs_queue *exs_queue_take(exs_qhandle_t handle)
     return slot ? slot->object : NULL;
 }
 
+bool exs_queue_is(exs_qhandle_t handle)
+{
+    return exs_handle_is(&queues, (uintptr_t)handle);
+}
+
 void exs_queue_give(struct exs_queue *queue)
 {
     exs_handle_give(queue->slot);
+}
+
+void exs_queue_give_caught(struct exs_queue *queue, size_t caught)
+{
+    if (caught > 0)
+        (void)atomic_fetch_sub_explicit(&queue->taken, caught, memory_order_relaxed);
+    exs_handle_give_several(queue->slot, 1 + (uint32_t)caught);
 }
 
 static void destroy(struct exs_queue *queue)
 {
     if (queue->fd >= 0)
         (void)close(queue->fd);
-    (void)pthread_mutex_destroy(&queue->lock);
     free(queue->events);
     free(queue);
 }
@@ -47,7 +58,6 @@ int exs_queue_create(int depth, exs_qhandle_t *handle)
     if (!queue)
         return ENOMEM;
     *queue = (struct exs_queue){.depth = depth, .fd = -1, .wait = EXS_WAIT_ADAPTIVE};
-    (void)pthread_mutex_init(&queue->lock, NULL);
     if (exs_queue_grow_locked(queue, (size_t)depth) != 0 ||
         (number = exs_handle_open(&queues, queue, &queue->slot)) == 0) {
         destroy(queue);
@@ -68,8 +78,8 @@ int exs_queue_delete(exs_qhandle_t handle)
     if (error)
         return error;
     /* The thread that posted last has released the queue, but may still be about to unlock it. */
-    (void)pthread_mutex_lock(&queue->lock);
-    (void)pthread_mutex_unlock(&queue->lock);
+    exs_lock_take(&queue->lock);
+    exs_lock_drop(&queue->lock);
     destroy(queue);
     return 0;
 }
@@ -164,9 +174,9 @@ int exs_queue_promise(exs_qhandle_t handle, struct exs_queue **promised)
         return EINVAL;
     need = atomic_fetch_add_explicit(&queue->taken, 1, memory_order_relaxed) + 1;
     if (need > atomic_load_explicit(&queue->room, memory_order_relaxed)) {
-        (void)pthread_mutex_lock(&queue->lock);
+        exs_lock_take(&queue->lock);
         error = exs_queue_grow_locked(queue, need);
-        (void)pthread_mutex_unlock(&queue->lock);
+        exs_lock_drop(&queue->lock);
     }
     if (error == 0)
         *promised = queue;
@@ -175,12 +185,35 @@ int exs_queue_promise(exs_qhandle_t handle, struct exs_queue **promised)
     return error;
 }
 
+static _Thread_local struct exs_catch *catching __attribute__((tls_model("initial-exec")));
+
+void exs_queue_catch(struct exs_catch *caught)
+{
+    catching = caught;
+}
+
+/*
+ * The caller is also the thread that takes events from this queue. If events of the same socket
+ * were queued before, this thread sees them, since it has held the socket's lock since.
+ */
+static bool catch_event(struct exs_queue *queue, const exs_event_t *event)
+{
+    if (!catching || catching->queue != queue || catching->count == catching->room ||
+        atomic_load_explicit(&queue->ready, memory_order_relaxed) > 0 ||
+        atomic_load_explicit(&queue->signals, memory_order_relaxed))
+        return false;
+    catching->events[catching->count++] = *event;
+    return true;
+}
+
 void exs_queue_post(struct exs_queue *queue, const exs_event_t *event)
 {
     exs_signal_t signal = {.exs_sig_enable = EXS_SIG_DISABLE};
     size_t last;
 
-    (void)pthread_mutex_lock(&queue->lock);
+    if (catch_event(queue, event))
+        return;
+    exs_lock_take(&queue->lock);
     last = queue->first + queue->count;
     queue->events[last < queue->room ? last : last - queue->room] = *event;
     if (queue->count == 0)
@@ -189,7 +222,7 @@ void exs_queue_post(struct exs_queue *queue, const exs_event_t *event)
     exs_queue_wake_locked(queue);
     /* Released first: the thread that takes the event may delete the queue. */
     exs_queue_give(queue);
-    (void)pthread_mutex_unlock(&queue->lock);
+    exs_lock_drop(&queue->lock);
     if (signal.exs_sig_enable == EXS_SIG_ENABLE)
         (void)sigqueue(getpid(), signal.exs_sig_signo,
                        (union sigval){.sival_ptr = signal.exs_sig_value});
@@ -224,10 +257,10 @@ int exs_queue_fd(exs_qhandle_t handle, int *fd)
 
     if (!queue)
         return EINVAL;
-    (void)pthread_mutex_lock(&queue->lock);
+    exs_lock_take(&queue->lock);
     error = open_fd_locked(queue);
     *fd = queue->fd;
-    (void)pthread_mutex_unlock(&queue->lock);
+    exs_lock_drop(&queue->lock);
     exs_queue_give(queue);
     return error;
 }
@@ -239,11 +272,11 @@ int exs_queue_set_depth(exs_qhandle_t handle, int depth)
 
     if (depth < 1 || depth > DEPTH_MAX || !(queue = exs_queue_take(handle)))
         return EINVAL;
-    (void)pthread_mutex_lock(&queue->lock);
+    exs_lock_take(&queue->lock);
     error = exs_queue_grow_locked(queue, (size_t)depth);
     if (error == 0)
         queue->depth = depth;
-    (void)pthread_mutex_unlock(&queue->lock);
+    exs_lock_drop(&queue->lock);
     exs_queue_give(queue);
     return error;
 }
@@ -269,9 +302,10 @@ int exs_queue_set_signal(exs_qhandle_t handle, const exs_signal_t *signal)
         (on && (signal->exs_sig_signo < 1 || signal->exs_sig_signo > SIGRTMAX)) ||
         !(queue = exs_queue_take(handle)))
         return EINVAL;
-    (void)pthread_mutex_lock(&queue->lock);
+    exs_lock_take(&queue->lock);
     queue->signal = *signal;
-    (void)pthread_mutex_unlock(&queue->lock);
+    atomic_store_explicit(&queue->signals, on, memory_order_relaxed);
+    exs_lock_drop(&queue->lock);
     exs_queue_give(queue);
     return 0;
 }
@@ -283,7 +317,7 @@ int exs_queue_status(exs_qhandle_t handle, int attribute, void *value)
 
     if (!queue)
         return EINVAL;
-    (void)pthread_mutex_lock(&queue->lock);
+    exs_lock_take(&queue->lock);
     switch (attribute) {
     case EXS_QATTR_DEPTH:
         *(int *)value = queue->depth;
@@ -300,7 +334,7 @@ int exs_queue_status(exs_qhandle_t handle, int attribute, void *value)
     default:
         error = EINVAL;
     }
-    (void)pthread_mutex_unlock(&queue->lock);
+    exs_lock_drop(&queue->lock);
     exs_queue_give(queue);
     return error;
 }

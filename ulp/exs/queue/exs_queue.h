@@ -21,6 +21,8 @@ struct exs_slot;
 int exs_queue_promise(exs_qhandle_t handle, struct exs_queue **promised);
 void exs_queue_post(struct exs_queue *queue, const exs_event_t *event);
 void exs_queue_release(struct exs_queue *queue);
+/* Returns true if there is such a queue now. */
+bool exs_queue_is(exs_qhandle_t handle);
 
 /* These implement the functions of the same names in exs.h; they return 0 or errno. */
 int exs_queue_create(int depth, exs_qhandle_t *handle);

@@ -4,10 +4,10 @@
 #define ITAPI_ULP_EXS_QUEUE_EXS_QUEUE_OBJECT_H
 
 #include "handle/exs_handle.h"
+#include "lock/exs_lock.h"
 #include "queue/exs_queue.h"
 #include "queue/exs_wait.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 /* A thread that waits until the queue has enough events; on that thread's stack. */
@@ -24,8 +24,9 @@ struct exs_queue {
     _Atomic size_t taken;  /* slots of events, and reserved ones */
     _Atomic size_t room;   /* written with the lock held; never shrinks */
     _Atomic int wait;      /* EXS_WAIT_ */
+    _Atomic bool signals;  /* signal is enabled; written with the lock held */
 
-    pthread_mutex_t lock; /* innermost; guards the members below */
+    struct exs_lock lock; /* innermost; guards the members below */
     exs_event_t *events;  /* ring of room slots */
     size_t first;
     size_t count;
@@ -35,9 +36,26 @@ struct exs_queue {
     exs_signal_t signal;
 };
 
+/*
+ * Where a thread that takes events from the queue gets those that it produces itself, as leader,
+ * without the queue's lock. They do not become visible to other threads. Their promises are kept
+ * until the thread calls exs_queue_give_caught.
+ */
+struct exs_catch {
+    struct exs_queue *queue;
+    exs_event_t *events;
+    size_t room;
+    size_t count;
+};
+
+/* For the calling thread; NULL: no more. */
+void exs_queue_catch(struct exs_catch *caught);
+
 /* Returns the queue with one user more, or NULL. */
 struct exs_queue *exs_queue_take(exs_qhandle_t handle);
 void exs_queue_give(struct exs_queue *queue);
+/* The same, and releases the promises of so many caught events. */
+void exs_queue_give_caught(struct exs_queue *queue, size_t caught);
 
 /* Makes the ring at least so large. Returns 0 or ENOMEM. */
 int exs_queue_grow_locked(struct exs_queue *queue, size_t need);

@@ -191,7 +191,10 @@ void exs_events_advance(struct exs_socket *socket)
         exs_connection_fail(connection);
 }
 
-/* A connection that has ended has no socket: its events are dropped. */
+/*
+ * A connection that has ended has no socket: its events are dropped. The connection counts as a
+ * user of the socket until the leader, which is the caller, frees it.
+ */
 static void take(struct exs_source *source, const it_event_t *events, size_t count)
 {
     struct exs_connection *connection =
@@ -199,14 +202,14 @@ static void take(struct exs_source *source, const it_event_t *events, size_t cou
     struct exs_socket *socket = connection->socket;
     struct later later = {0};
 
-    exs_socket_enter(socket);
+    exs_lock_take(&socket->lock);
     for (size_t i = 0; i < count && socket->connection == connection; i++)
         on_event(socket, &events[i], &later);
     if (socket->connection == connection) {
         exs_connection_push(connection);
         exs_events_advance(socket);
     }
-    exs_socket_leave(socket);
+    exs_socket_unlock(socket);
     if (later.element)
         later.accepted(later.acceptor, later.element, later.fd, 0, later.retry);
 }

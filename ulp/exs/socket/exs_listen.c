@@ -78,9 +78,9 @@ static struct exs_socket *make_socket(struct exs_socket *acceptor, struct exs_re
     made->options = acceptor->options;
     made->local = acceptor->local;
     made->state = EXS_STATE_CONNECTING;
-    (void)pthread_mutex_unlock(&made->lock);
+    exs_lock_drop(&made->lock);
     error = exs_events_connect(made, &connection);
-    (void)pthread_mutex_lock(&made->lock);
+    exs_lock_take(&made->lock);
     if (error == 0) {
         made->connection = connection;
         error = exs_connection_agree(connection, setup);
@@ -133,7 +133,7 @@ static void accept_one(struct exs_socket *acceptor, struct exs_request *element,
     exs_socket_enter(made);
     exs_connection_offer(made->connection, &setup);
     ep = made->connection->ep;
-    (void)pthread_mutex_unlock(&made->lock);
+    exs_lock_drop(&made->lock);
     exs_setup_put(octets, &setup);
     if (it_ep_accept(ep, request->id, octets, sizeof(octets)) != IT_SUCCESS) {
         undo(made);

@@ -111,10 +111,11 @@ static void reap(struct exs_errand *over)
         (struct exs_connection *)(void *)((char *)over - offsetof(struct exs_connection, over));
     struct exs_socket *socket = connection->socket;
 
-    (void)pthread_mutex_lock(&socket->lock);
+    exs_lock_take(&socket->lock);
     if (socket->connection == connection)
         socket->connection = NULL;
-    (void)pthread_mutex_unlock(&socket->lock);
+    exs_lock_drop(&socket->lock);
+    exs_lead_forget_evd(connection->evd);
     if (connection->established || exs_thread_start(NULL, free_connection, connection) != 0)
         (void)free_connection(connection);
 }

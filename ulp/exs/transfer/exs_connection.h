@@ -24,6 +24,7 @@
 #define EXS_SIGNAL_EACH 8u    /* one Send of so many has a completion */
 #define EXS_ADVERT_MIN  4096u /* shorter receives take their octets from the ring */
 #define EXS_ASK_MIN     16384u
+#define EXS_BURST       ((uint64_t)256 << 10) /* octets of long sends that leave together */
 #define EXS_RING_MAX    ((size_t)1 << 30)
 #define EXS_CREDITS_MAX 65535
 
@@ -144,6 +145,8 @@ void exs_connection_push(struct exs_connection *connection);
  * left, because mostly an ADVERT makes them unnecessary.
  */
 bool exs_connection_may_ask(struct exs_connection *connection);
+/* Pushes when no other work is left. */
+void exs_connection_push_later(struct exs_connection *connection);
 
 /* ---- For the files of this folder ----------------------------------------------------------- */
 
@@ -168,7 +171,11 @@ void exs_post(struct exs_connection *connection, struct exs_message *message);
  */
 bool exs_post_write(struct exs_connection *connection, struct exs_request *request,
                     const void *octets, size_t count, const struct exs_place *place);
+/* The same for the last one of a push. Afterwards posts receives, which the peer can wait for. */
+void exs_post_all(struct exs_connection *connection);
 void exs_post_receive(struct exs_connection *connection, size_t slot);
+/* Posts the receives that messages have taken. */
+void exs_post_spent(struct exs_connection *connection);
 
 /* Copy octets between memory and the ring; their place is position modulo the ring's size. */
 void exs_ring_put(struct exs_connection *connection, uint64_t position, const void *octets,

@@ -128,12 +128,36 @@ void exs_post_receive(struct exs_connection *connection, size_t slot)
         exs_connection_fail(connection);
 }
 
+/* Receives complete in the order in which they are posted: slot after slot. */
+void exs_post_spent(struct exs_connection *connection)
+{
+    struct exs_flow *flow = &connection->flow;
+
+    for (uint32_t i = 0; i < flow->spent; i++)
+        exs_post_receive(connection, (flow->posted + i) % EXS_SLOTS);
+    exs_flow_restock(flow);
+}
+
+void exs_post_all(struct exs_connection *connection)
+{
+    if (!connection->last_waits)
+        return;
+    exs_post_last(connection, (it_dto_flags_t)0);
+    exs_post_spent(connection);
+}
+
+void exs_connection_push_later(struct exs_connection *connection)
+{
+    if (connection->ask_due)
+        return;
+    connection->ask_due = true;
+    exs_lead_errand(&connection->ask);
+}
+
 bool exs_connection_may_ask(struct exs_connection *connection)
 {
-    if (!connection->may_ask && !connection->ask_due) {
-        connection->ask_due = true;
-        exs_lead_errand(&connection->ask);
-    }
+    if (!connection->may_ask)
+        exs_connection_push_later(connection);
     return connection->may_ask;
 }
 

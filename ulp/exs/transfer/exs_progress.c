@@ -76,8 +76,8 @@ static void on_receive(struct exs_connection *connection, const it_dto_cmpl_even
         exs_connection_fail(connection);
         return;
     }
-    exs_post_receive(connection, slot);
-    connection->flow.posted++;
+    if (exs_flow_spend(&connection->flow))
+        exs_post_spent(connection);
     exs_socket_changed(connection->socket);
 }
 
@@ -168,9 +168,19 @@ static void push_credit(struct exs_connection *connection)
         exs_post(connection, &message);
 }
 
+/* Returns false if a push would find nothing to do, as after most messages. */
+static bool has_work(const struct exs_connection *connection)
+{
+    const struct exs_stream_in *in = &connection->in;
+
+    return connection->sends.first || connection->due != 0 || connection->gate ||
+           !exs_is_stream(connection) || exs_flow_credit_due(&connection->flow) ||
+           in->count > in->advertised || in->asked || exs_stream_in_ack_due(in);
+}
+
 void exs_connection_push(struct exs_connection *connection)
 {
-    if (!connection->live || connection->failed)
+    if (!connection->live || connection->failed || !has_work(connection))
         return;
     if (connection->got_close)
         (void)exs_sends_cut(connection, NULL, NULL, EPIPE);
@@ -183,7 +193,7 @@ void exs_connection_push(struct exs_connection *connection)
     if (!connection->sends.first && !connection->gate)
         push_due(connection, EXS_DUE_FIN | EXS_DUE_CLOSE);
     push_credit(connection);
-    exs_post_last(connection, (it_dto_flags_t)0);
+    exs_post_all(connection);
 }
 
 /* ---- The end -------------------------------------------------------------------------------- */

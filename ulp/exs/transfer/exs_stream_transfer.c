@@ -101,7 +101,7 @@ bool exs_stream_send_at_once(struct exs_connection *connection, const void *octe
     message.chain = step.chain;
     memcpy(exs_post_payload(connection), octets, length);
     exs_post(connection, &message);
-    exs_post_last(connection, (it_dto_flags_t)0);
+    exs_post_all(connection);
     return true;
 }
 

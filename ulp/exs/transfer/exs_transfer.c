@@ -32,6 +32,19 @@ static int check(const struct exs_socket *socket)
     }
 }
 
+/*
+ * In a burst of long sends, all but the first wait until some have gathered or the program waits
+ * for events, so that they share a system call.
+ */
+static bool gathers(struct exs_connection *connection, const struct exs_request *request)
+{
+    if (request->length <= EXS_INLINE_MAX || connection->sends.first == request ||
+        connection->waiting >= EXS_BURST || exs_lead_sleeps())
+        return false;
+    exs_connection_push_later(connection);
+    return true;
+}
+
 int exs_transfer_send(struct exs_socket *socket, struct exs_request *request)
 {
     struct exs_connection *connection = socket->connection;
@@ -52,7 +65,8 @@ int exs_transfer_send(struct exs_socket *socket, struct exs_request *request)
         return EBUSY;
     prepare(request);
     exs_sends_put(connection, request);
-    exs_connection_push(connection);
+    if (!gathers(connection, request))
+        exs_connection_push(connection);
     return 0;
 }
 

@@ -3,7 +3,8 @@
  * Flow control of messages: no message is sent without a receive at the peer. Each message carries
  * the number of receives that its sender has posted so far. The last receive is kept for CREDIT, so
  * that each side can always send its number. A CREDIT is due after at least two new receives, so
- * one CREDIT does not cause another.
+ * one CREDIT does not cause another. A receive that a message has taken is posted again after the
+ * next message of this side, which the peer may wait for, or when a CREDIT is due.
  */
 #ifndef ITAPI_ULP_EXS_WIRE_EXS_FLOW_H
 #define ITAPI_ULP_EXS_WIRE_EXS_FLOW_H
@@ -15,6 +16,7 @@ struct exs_flow {
     uint32_t slots;  /* receives that each side posts before the connection is made; at least 4 */
     uint32_t due;    /* CREDIT is due when so many are unreported; 2 to slots - 2 */
     uint32_t posted; /* receives posted here so far */
+    uint32_t spent;  /* receives taken by messages, and not posted again yet */
     uint32_t told;   /* part of posted that is reported to the peer */
     uint32_t sent;   /* messages sent so far */
     uint32_t peer_posted;
@@ -37,6 +39,20 @@ static inline uint32_t exs_flow_room(const struct exs_flow *flow)
 static inline bool exs_flow_credit_due(const struct exs_flow *flow)
 {
     return flow->posted - flow->told >= flow->due && flow->peer_posted != flow->sent;
+}
+
+/* Called when a message has arrived. Returns true if the spent receives must be posted now. */
+static inline bool exs_flow_spend(struct exs_flow *flow)
+{
+    flow->spent++;
+    return flow->posted + flow->spent - flow->told >= flow->due;
+}
+
+/* The spent receives have been posted. */
+static inline void exs_flow_restock(struct exs_flow *flow)
+{
+    flow->posted += flow->spent;
+    flow->spent = 0;
 }
 
 /*
