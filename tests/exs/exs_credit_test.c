@@ -4,9 +4,12 @@
  * nothing moves before there is a receive, so the credits can be counted.
  */
 #include "exs_kit.h"
+#include "support/it_fixture.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 static const struct row {
@@ -87,12 +90,14 @@ struct waiter {
     int fd;
     int (*start)(int fd, int flags);
     int error; /* expected */
+    atomic_int id;
 };
 
 static void *wait_until_ended(void *argument)
 {
-    const struct waiter *waiter = argument;
+    struct waiter *waiter = argument;
 
+    atomic_store(&waiter->id, gettid());
     if (waiter->error == 0)
         CHECK_STARTS(waiter->start(waiter->fd, EXS_CREDIT_WAIT));
     else
@@ -111,9 +116,14 @@ static void test_waiter(int (*start)(int fd, int flags), void (*end)(int fd), in
     turn = 0;
     exs_pair_open_with(&pair, SOCK_STREAM, set);
     CHECK_STARTS(start(pair.client, 0));
-    waiter = (struct waiter){pair.client, start, error};
+    waiter.fd = pair.client;
+    waiter.start = start;
+    waiter.error = error;
+    atomic_store(&waiter.id, 0);
     CHECK_EQ(0, pthread_create(&thread, NULL, wait_until_ended, &waiter));
-    (void)usleep(20000); /* mostly it waits by then */
+    while (atomic_load(&waiter.id) == 0)
+        (void)sched_yield();
+    fx_thread_sleeps(atomic_load(&waiter.id));
     end(pair.client);
     CHECK_EQ(0, pthread_join(thread, NULL));
     CHECK_STARTS(exs_close(pair.server, EXS_BLOCK | EXS_DONTLINGER, NULL, NULL));
