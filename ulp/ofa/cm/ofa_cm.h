@@ -129,6 +129,10 @@ void cm_id_delete(struct cm_id *id);
 /* With cm_lock. NULL: the id was destroyed. */
 struct cm_id *cm_id_find_locked(uintptr_t serial);
 
+/* The handlers of another thread change the state: calls without cm_lock read and set it here. */
+enum cm_state cm_id_state(struct cm_id *id);
+void cm_id_set_state(struct cm_id *id, enum cm_state state);
+
 /* With cm_lock. Calls is_wanted for each id until it returns true; returns that id or NULL. */
 struct cm_id *cm_id_search_locked(bool (*is_wanted)(const struct cm_id *id, void *argument),
                                   void *argument);

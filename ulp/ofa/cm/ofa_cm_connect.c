@@ -65,13 +65,6 @@ static void fill_call(struct ofa_call *call, const struct cm_id *id,
     call->rnr_retry = retries(param->rnr_retry_count);
 }
 
-static void set_state(struct cm_id *id, enum cm_state state)
-{
-    (void)pthread_mutex_lock(&cm_lock);
-    id->state = state;
-    (void)pthread_mutex_unlock(&cm_lock);
-}
-
 /* ---- The active side ------------------------------------------------------------------------ */
 
 /*
@@ -100,7 +93,7 @@ int rdma_connect(struct rdma_cm_id *base, struct rdma_conn_param *param)
     struct ibv_qp *qp;
     int error;
 
-    if (id->state != CM_ROUTE_RESOLVED)
+    if (cm_id_state(id) != CM_ROUTE_RESOLVED)
         return cm_result(EINVAL);
     if (param && check_depths(param) != 0)
         return cm_result(EINVAL);
@@ -114,10 +107,10 @@ int rdma_connect(struct rdma_cm_id *base, struct rdma_conn_param *param)
     fill_call(&call, id, param);
     id->qp = qp;
     cm_door()->watch(qp, cm_on_connection, owner_of(id), base->qp != NULL);
-    set_state(id, CM_CONNECTING);
+    cm_id_set_state(id, CM_CONNECTING);
     error = call_peer(id, qp, &call);
     if (error != 0) {
-        set_state(id, CM_ROUTE_RESOLVED);
+        cm_id_set_state(id, CM_ROUTE_RESOLVED);
         return cm_result(error);
     }
     return cm_complete(id);
@@ -146,24 +139,24 @@ int rdma_listen(struct rdma_cm_id *base, int backlog)
     bool both;
     int error;
 
-    if (id->state == CM_IDLE) {
+    if (cm_id_state(id) == CM_IDLE) {
         ofa_port_any(&any, 0);
         if (rdma_bind_addr(base, (struct sockaddr *)&any) != 0)
             return -1;
     }
-    if (id->state != CM_BOUND)
+    if (cm_id_state(id) != CM_BOUND)
         return cm_result(EINVAL);
     error = base->qp_type == IBV_QPT_UD ? 0 : ofa_port_share(id->port_socket);
     if (error != 0)
         return cm_result(error);
     id->backlog = backlog > 0 && backlog < CM_BACKLOG_MAX ? backlog : CM_BACKLOG_MAX;
-    set_state(id, CM_LISTENING); /* requests may arrive before the call returns */
+    cm_id_set_state(id, CM_LISTENING); /* requests may arrive before the call returns */
     both = address->sa_family == AF_INET6 && cm_is_any(address) && !id->family_only;
     error = base->qp_type == IBV_QPT_UD ? cm_datagram_listen(id)
                                         : cm_door()->listen(cm_context(), address, both,
                                                             cm_on_request, owner_of(id), &listener);
     if (error != 0) {
-        set_state(id, CM_BOUND);
+        cm_id_set_state(id, CM_BOUND);
         return cm_result(error);
     }
     (void)pthread_mutex_lock(&cm_lock);
@@ -239,7 +232,7 @@ int rdma_accept(struct rdma_cm_id *base, struct rdma_conn_param *param)
         (void)cm_door()->set_state(qp, IBV_QPS_RTS);
     error = cm_door()->accept(qp, request, &call);
     if (error != 0) {
-        set_state(id, CM_OVER);
+        cm_id_set_state(id, CM_OVER);
         return cm_result(error);
     }
     return cm_complete(id);
@@ -265,17 +258,21 @@ int rdma_reject(struct rdma_cm_id *base, const void *private_data, uint8_t lengt
 int rdma_disconnect(struct rdma_cm_id *base)
 {
     struct cm_id *id = cm_id_of(base);
+    struct ibv_qp *qp;
 
-    if (!id->qp || id->state < CM_CONNECTING)
+    (void)pthread_mutex_lock(&cm_lock);
+    qp = id->state < CM_CONNECTING ? NULL : id->qp;
+    (void)pthread_mutex_unlock(&cm_lock);
+    if (!qp)
         return cm_result(EINVAL);
-    cm_disconnect(id->qp);
+    cm_disconnect(qp);
     return base->qp_type == IBV_QPT_UD ? 0 : cm_complete(id);
 }
 
 /* Data may arrive before the event of the connection; there is nothing to do but wait for it. */
 int rdma_notify(struct rdma_cm_id *base, enum ibv_event_type event)
 {
-    enum cm_state state = cm_id_of(base)->state;
+    enum cm_state state = cm_id_state(cm_id_of(base));
 
     if (event == IBV_EVENT_COMM_EST && state == CM_CONNECTED)
         return cm_result(EISCONN);

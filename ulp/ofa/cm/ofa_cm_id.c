@@ -201,12 +201,12 @@ int rdma_set_option(struct rdma_cm_id *base, int level, int optname, void *optva
         id->ack_timeout = *(const uint8_t *)optval & ACK_TIMEOUT_MASK;
         return 0;
     case RDMA_OPTION_ID_REUSEADDR:
-        if (optlen != sizeof(int) || id->state == CM_LISTENING)
+        if (optlen != sizeof(int) || cm_id_state(id) == CM_LISTENING)
             return cm_result(EINVAL);
         id->reuse_address = *(const int *)optval != 0;
         return 0;
     case RDMA_OPTION_ID_AFONLY:
-        if (optlen != sizeof(int) || id->state > CM_BOUND)
+        if (optlen != sizeof(int) || cm_id_state(id) > CM_BOUND)
             return cm_result(EINVAL);
         id->family_only = *(const int *)optval != 0;
         return 0;

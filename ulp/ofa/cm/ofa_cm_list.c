@@ -57,6 +57,23 @@ void cm_id_delete(struct cm_id *id)
     free(id);
 }
 
+enum cm_state cm_id_state(struct cm_id *id)
+{
+    enum cm_state state;
+
+    (void)pthread_mutex_lock(&cm_lock);
+    state = id->state;
+    (void)pthread_mutex_unlock(&cm_lock);
+    return state;
+}
+
+void cm_id_set_state(struct cm_id *id, enum cm_state state)
+{
+    (void)pthread_mutex_lock(&cm_lock);
+    id->state = state;
+    (void)pthread_mutex_unlock(&cm_lock);
+}
+
 struct cm_id *cm_id_find_locked(uintptr_t serial)
 {
     struct cm_id *id = ids;

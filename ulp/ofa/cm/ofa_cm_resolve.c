@@ -44,7 +44,7 @@ static int bind_id(struct cm_id *id, const struct sockaddr *address)
 
     if (ofa_address_length(address) == 0)
         return EINVAL;
-    if (id->state != CM_IDLE)
+    if (cm_id_state(id) != CM_IDLE)
         return EINVAL;
     if (is_group(address))
         return EADDRNOTAVAIL;
@@ -59,7 +59,7 @@ static int bind_id(struct cm_id *id, const struct sockaddr *address)
     }
     id->base.route.addr.src_storage = bound;
     id->chosen_port = ofa_port_of(address) != 0;
-    id->state = CM_BOUND;
+    cm_id_set_state(id, CM_BOUND);
     return 0;
 }
 
@@ -122,7 +122,7 @@ static int resolve(struct cm_id *id, const struct sockaddr *peer)
     if (error != 0)
         return error;
     copy_address(&id->base.route.addr.dst_storage, peer);
-    id->state = CM_ADDR_RESOLVED;
+    cm_id_set_state(id, CM_ADDR_RESOLVED);
     return 0;
 }
 
@@ -133,11 +133,12 @@ int rdma_resolve_addr(struct rdma_cm_id *base, struct sockaddr *source, struct s
     int error = 0;
 
     (void)timeout_ms;
-    if (ofa_address_length(peer) == 0 || (id->state != CM_IDLE && id->state != CM_BOUND))
+    if (ofa_address_length(peer) == 0 ||
+        (cm_id_state(id) != CM_IDLE && cm_id_state(id) != CM_BOUND))
         return cm_result(EINVAL);
-    if (source && id->state == CM_IDLE)
+    if (source && cm_id_state(id) == CM_IDLE)
         error = bind_id(id, source);
-    if (error == 0 && id->state == CM_BOUND &&
+    if (error == 0 && cm_id_state(id) == CM_BOUND &&
         base->route.addr.src_addr.sa_family != peer->sa_family)
         error = EINVAL;
     if (error != 0)
@@ -154,7 +155,7 @@ int rdma_resolve_route(struct rdma_cm_id *base, int timeout_ms)
     struct cm_id *id = cm_id_of(base);
 
     (void)timeout_ms;
-    if (id->state != CM_ADDR_RESOLVED)
+    if (cm_id_state(id) != CM_ADDR_RESOLVED)
         return cm_result(EINVAL);
     if (!base->route.path_rec) {
         base->route.path_rec = calloc(1, sizeof(*base->route.path_rec));
@@ -166,7 +167,7 @@ int rdma_resolve_route(struct rdma_cm_id *base, int timeout_ms)
         base->route.path_rec->numb_path = 1;
     }
     base->route.num_paths = 1;
-    id->state = CM_ROUTE_RESOLVED;
+    cm_id_set_state(id, CM_ROUTE_RESOLVED);
     cm_tell(id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
     return cm_complete(id);
 }
