@@ -5,22 +5,14 @@
  * the seed of the cuts. Whatever the cuts, the same must be reported.
  */
 #include "tdi/iwarp/iw_crc.h"
-#include "tdi/iwarp/iw_rx.h"
 #include "tdi/iwarp/iw_wire.h"
 
-#include "vectors/iw_model.h"
+#include "iw_rx_run.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum {
-    CRC = 1,
-    CRC_AS_IT_COMES = 2,
-    READ = 4
-};
-
-static struct iw_model model;
-static struct iw_rx rx;
-static char first[IW_MODEL_LOG_MAX];
+static struct iw_rx_run at_once;
+static struct iw_rx_run cut;
 
 static void mend_crcs(uint8_t *stream, size_t length)
 {
@@ -38,33 +30,14 @@ static void mend_crcs(uint8_t *stream, size_t length)
     }
 }
 
-static void start(unsigned flags)
-{
-    iw_model_init(&model, 300, 3);
-    model.regions[0].rights |= IW_MODEL_ATOMIC;
-    model.atomics = 2;
-    model.atomic_id = 0x01010101;
-    model.ird = 2;
-    if (flags & READ)
-        iw_model_post_read(&model, 0xaabbcc01, 0x7f0000001000, 260);
-    iw_rx_init(&rx, iw_model_ops(), &model, flags & CRC);
-}
-
-static void finish(enum iw_error error)
-{
-    iw_model_end(&model, &rx, error);
-    if (!iw_model_intact(&model))
-        abort();
-}
-
 static void compare(unsigned flags, const uint8_t *stream, size_t length, size_t longest,
                     bool direct)
 {
-    start(flags);
-    finish(iw_model_feed(&rx, stream, length, longest, direct, flags));
-    if (strcmp(model.log, first) != 0) {
-        fprintf(stderr, "pieces of %zu, direct %d:\n%s\nat once:\n%s\n", longest, direct, model.log,
-                first);
+    iw_rx_run_cut(&cut, flags, stream, length, longest, direct);
+    if (cut.model.log_length != at_once.model.log_length ||
+        memcmp(cut.model.log, at_once.model.log, cut.model.log_length) != 0) {
+        fprintf(stderr, "pieces of %zu, direct %d:\n%s\nat once:\n%s\n", longest, direct,
+                cut.model.log, at_once.model.log);
         abort();
     }
 }
@@ -98,11 +71,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!stream)
         abort();
     memcpy(stream, data + 1, size - 1);
-    if (!(flags & CRC_AS_IT_COMES))
+    if (!(flags & IW_RX_RUN_CRC_AS_IT_COMES))
         mend_crcs(stream, size - 1);
-    start(flags);
-    finish(iw_rx_consume(&rx, stream, size - 1));
-    strcpy(first, model.log);
+    iw_rx_run_start(&at_once, flags);
+    iw_rx_run_finish(&at_once, iw_rx_consume(&at_once.rx, stream, size - 1));
     compare_cuts(flags, stream, size - 1);
     free(stream);
     return 0;
