@@ -5,17 +5,17 @@
  * with many short pieces the callbacks take most of the time. Lines are counted, and
  * AddressSanitizer and UndefinedBehaviorSanitizer look, as in the other copy.
  */
-#define iw_rx_admit            iw_rx_cuts_admit
-#define iw_rx_admit_alone      iw_rx_cuts_admit_alone
-#define iw_rx_arrived          iw_rx_cuts_arrived
-#define iw_rx_at_boundary      iw_rx_cuts_at_boundary
-#define iw_rx_consume          iw_rx_cuts_consume
-#define iw_rx_direct_begin     iw_rx_cuts_direct_begin
-#define iw_rx_direct_end       iw_rx_cuts_direct_end
-#define iw_rx_direct_wanted    iw_rx_cuts_direct_wanted
-#define iw_rx_fill_terminate   iw_rx_cuts_fill_terminate
-#define iw_rx_init             iw_rx_cuts_init
-#define iw_rx_report           iw_rx_cuts_report
+#define iw_rx_admit          iw_rx_cuts_admit
+#define iw_rx_admit_alone    iw_rx_cuts_admit_alone
+#define iw_rx_arrived        iw_rx_cuts_arrived
+#define iw_rx_at_boundary    iw_rx_cuts_at_boundary
+#define iw_rx_consume        iw_rx_cuts_consume
+#define iw_rx_direct_begin   iw_rx_cuts_direct_begin
+#define iw_rx_direct_end     iw_rx_cuts_direct_end
+#define iw_rx_direct_wanted  iw_rx_cuts_direct_wanted
+#define iw_rx_fill_terminate iw_rx_cuts_fill_terminate
+#define iw_rx_init           iw_rx_cuts_init
+#define iw_rx_report         iw_rx_cuts_report
 
 /* clang-format keeps the order. */
 #include "tdi/iwarp/iw_rx.c"

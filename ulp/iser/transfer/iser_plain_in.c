@@ -94,7 +94,7 @@ static void plain_take_octets(struct plain *plain)
         bool data = plain->have < plain->length;
         size_t part = plain->in_end - plain->in_at;
         size_t left = (data ? plain->length : whole) - plain->have;
-        uint8_t *to = data ? plain->to + plain->have : plain->tail + plain->have - plain->length;
+        uint8_t *to = data ? plain->to + plain->have : plain->tail + (plain->have - plain->length);
 
         if (part > left)
             part = left;

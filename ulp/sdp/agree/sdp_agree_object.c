@@ -3,6 +3,7 @@
 
 #include "agree/sdp_agree_share.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -36,11 +37,11 @@ static bool read_key(const char *path)
         return false;
     for (int i = 0; i < SDP_KEY_OCTETS; i++) {
         char digits[3] = {text[2 * i], text[2 * i + 1], '\0'};
-        char *end;
 
-        key[i] = (uint8_t)strtoul(digits, &end, 16);
-        if (end != digits + 2 || digits[0] == '+' || digits[0] == '-' || digits[0] == ' ')
+        /* strtoul alone would take blanks and a sign for the first digit. */
+        if (!isxdigit((unsigned char)digits[0]) || !isxdigit((unsigned char)digits[1]))
             return false;
+        key[i] = (uint8_t)strtoul(digits, NULL, 16);
     }
     return true;
 }
