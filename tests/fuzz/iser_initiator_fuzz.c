@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A target that says anything to it_iser: in the login, to commands, to a Text request. First octet:
+ * A target that says anything to it_iser: in the login, to commands, to a Text. First octet:
  * 1: digests, 2: CHAP, 4: a discovery session, 8: a valid login comes first. Then the octets of the
  * stream, which ends behind them.
  */

@@ -39,7 +39,7 @@ static inline void iw_rx_run_finish(struct iw_rx_run *run, enum iw_error error)
         abort();
 }
 
-/* Feeds the stream in pieces of up to `longest` octets; some of the payload directly if `direct`. */
+/* Feeds pieces of up to `longest` octets; some of the payload directly if `direct`. */
 void iw_rx_run_cut(struct iw_rx_run *run, unsigned flags, const uint8_t *stream, size_t length,
                    size_t longest, bool direct);
 

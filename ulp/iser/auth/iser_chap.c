@@ -125,7 +125,8 @@ static unsigned choose(const char *list)
             iser_digest_length((unsigned)algorithm) > 0)
             return (unsigned)algorithm;
         list = strchr(list, ',');
-        list += list != NULL;
+        if (list)
+            list++;
     }
     return 0;
 }
