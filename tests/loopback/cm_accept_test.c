@@ -198,6 +198,28 @@ Test(cm_accept, wrong_state_keeps_the_request, .init = open_service, .fini = clo
     fx_conn(s.node.conn_evd, s.ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
 }
 
+Test(cm_accept, request_of_another_ia, .init = open_service, .fini = close_service)
+{
+    struct raw_mpa_frame reply;
+    struct raw_peer peer;
+    struct fx_node other;
+    it_ep_handle_t ep;
+    it_cn_est_identifier_t id;
+
+    fx_node_open(&other);
+    ep = fx_ep(&other, NULL);
+    id = come(&peer, "a");
+    CHECK_STATUS(IT_ERR_INVALID_CN_EST_ID, it_ep_accept(ep, id, NULL, 0));
+    CHECK_EQ(IT_EP_STATE_UNCONNECTED, fx_ep_state(ep));
+    CHECK_OK(it_ep_accept(s.ep, id, NULL, 0)); /* the request is still there */
+    fx_conn(s.node.conn_evd, s.ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    CHECK_EQ(RAW_OK, raw_receive_mpa(&peer, &reply));
+    CHECK_OK(it_ep_free(ep));
+    fx_node_close(&other);
+    raw_close(&peer);
+    fx_conn(s.node.conn_evd, s.ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+}
+
 /* ---- Reject --------------------------------------------------------------------------------- */
 
 Test(cm_accept, reject_with_private_data, .init = open_service, .fini = close_service)

@@ -100,6 +100,19 @@ Test(evd_aggregate, nmore_counts_what_can_be_taken)
     cr_assert_eq(event.dto_cmpl.cookie, 2);
 }
 
+Test(evd_aggregate, member_counts_up_to_its_threshold)
+{
+    it_evd_handle_t aevd = fixture_aevd(&fixture, 0, NULL);
+    it_evd_handle_t dto = fixture_member(&fixture, aevd, IT_DTO_EVENT_STREAM, 3);
+
+    for (uint64_t i = 0; i < 3; i++) {
+        cr_assert_eq(poll_once(aevd), IT_ERR_TIMEOUT_EXPIRED);
+        (void)fixture_push_dto(dto, i, true);
+    }
+    cr_assert_eq(poll_once(aevd), IT_SUCCESS);
+    cr_assert_eq(event.dto_cmpl.cookie, 0);
+}
+
 Test(evd_aggregate, failed_completion_counts_past_the_threshold)
 {
     it_evd_handle_t aevd = fixture_aevd(&fixture, 0, NULL);

@@ -322,3 +322,16 @@ Test(evd_query, masks)
     atomic_store(&fixture.ia.failed, true);
     cr_assert_eq(it_evd_query(handle, IT_EVD_PARAM_ALL, &params), IT_SUCCESS);
 }
+
+/* it_evd_free has begun, and waits for those that are inside: nobody else may enter. */
+Test(evd_create, a_dying_evd_lets_nobody_in)
+{
+    struct evd *evd =
+        evd_from_handle(fixture_evd(&fixture, IT_SOFTWARE_EVENT_STREAM, 8, 0, 0, NULL));
+
+    cr_assert(evd_enter(evd));
+    atomic_fetch_or(&evd->users, EVD_DYING);
+    cr_assert_not(evd_enter(evd));
+    atomic_fetch_and(&evd->users, ~EVD_DYING);
+    evd_leave(evd);
+}

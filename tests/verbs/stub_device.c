@@ -54,6 +54,8 @@ struct stub_qp {
     struct stub_queue *rq; /* its own RQ, or that of an S-RQ */
     bool held;
     enum ibv_wc_status failure;
+    struct stub_posted posted;
+    unsigned ord;
 };
 
 struct stub_settings stub;
@@ -132,6 +134,9 @@ unsigned stub_all_arms(void)
     return atomic_load(&stub_all_arm_count);
 }
 
+static struct stub_qp *stub_released_at_arm;
+static void stub_run(struct stub_qp *qp);
+
 static int stub_req_notify_cq(struct ibv_cq *ibv_cq, int solicited_only)
 {
     struct stub_cq *cq = (struct stub_cq *)ibv_cq;
@@ -139,6 +144,11 @@ static int stub_req_notify_cq(struct ibv_cq *ibv_cq, int solicited_only)
     stub_arm_count++;
     atomic_fetch_add(&stub_all_arm_count, 1);
     pthread_mutex_lock(&stub_lock);
+    if (stub_released_at_arm) {
+        stub_released_at_arm->held = false;
+        stub_run(stub_released_at_arm);
+        stub_released_at_arm = NULL;
+    }
     /* siw obeys the last call. Other devices obey the call that asks for more. */
     cq->failures_only = solicited_only && (stub.like_siw || !cq->armed || cq->failures_only);
     cq->armed = true;
@@ -375,6 +385,12 @@ static struct ibv_send_wr *stub_refused(struct ibv_send_wr *wr)
     return wr;
 }
 
+static void stub_note(struct stub_posted *posted, const struct ibv_send_wr *wr)
+{
+    posted->flags = (unsigned)wr->send_flags;
+    posted->empty_writes += wr->opcode == IBV_WR_RDMA_WRITE && wr->num_sge == 0;
+}
+
 static int stub_post_send(struct ibv_qp *ibv_qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
     struct stub_qp *qp = (struct stub_qp *)ibv_qp;
@@ -397,8 +413,10 @@ static int stub_post_send(struct ibv_qp *ibv_qp, struct ibv_send_wr *wr, struct 
         pthread_mutex_unlock(&stub_lock);
         return 0; /* such a request never completes */
     }
-    for (; wr != refused; wr = wr->next)
+    for (; wr != refused; wr = wr->next) {
+        stub_note(&qp->posted, wr);
         stub_take_request(&qp->sq.work[qp->sq.tail++ % STUB_QUEUE], wr);
+    }
     if (ibv_qp->state == IBV_QPS_ERR && !stub.lazy_flush)
         stub_flush_all(qp);
     stub_run(qp);
@@ -478,6 +496,33 @@ void stub_hold(struct ibv_qp *qp, bool hold)
     ((struct stub_qp *)qp)->held = hold;
     stub_run((struct stub_qp *)qp);
     pthread_mutex_unlock(&stub_lock);
+}
+
+void stub_release_at_arm(struct ibv_qp *qp)
+{
+    pthread_mutex_lock(&stub_lock);
+    stub_released_at_arm = (struct stub_qp *)qp;
+    pthread_mutex_unlock(&stub_lock);
+}
+
+struct stub_posted stub_posted(struct ibv_qp *qp)
+{
+    struct stub_posted posted;
+
+    pthread_mutex_lock(&stub_lock);
+    posted = ((struct stub_qp *)qp)->posted;
+    pthread_mutex_unlock(&stub_lock);
+    return posted;
+}
+
+unsigned stub_ord(struct ibv_qp *qp)
+{
+    unsigned ord;
+
+    pthread_mutex_lock(&stub_lock);
+    ord = ((struct stub_qp *)qp)->ord;
+    pthread_mutex_unlock(&stub_lock);
+    return ord;
 }
 
 void stub_flush(struct ibv_qp *qp)
@@ -600,6 +645,8 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
     pthread_mutex_lock(&stub_lock);
     if (mask & IBV_QP_STATE)
         qp->state = attr->qp_state;
+    if (mask & IBV_QP_MAX_QP_RD_ATOMIC)
+        ((struct stub_qp *)qp)->ord = attr->max_rd_atomic;
     if ((mask & IBV_QP_STATE) && attr->qp_state == IBV_QPS_ERR)
         stub_set_error((struct stub_qp *)qp);
     pthread_mutex_unlock(&stub_lock);

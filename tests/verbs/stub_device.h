@@ -48,6 +48,19 @@ void stub_start(void);
  * While the QP is held, requests are queued and not executed. Releasing it executes them in order.
  */
 void stub_hold(struct ibv_qp *qp, bool hold);
+/* Does the same by itself once, when a notification is requested and just before it is armed. */
+void stub_release_at_arm(struct ibv_qp *qp);
+
+/* What was posted to the send queue. */
+struct stub_posted {
+    unsigned flags;        /* of the last request */
+    unsigned empty_writes; /* Writes of no octets so far */
+};
+
+struct stub_posted stub_posted(struct ibv_qp *qp);
+/* Returns the number of Reads at once that the QP was set to. */
+unsigned stub_ord(struct ibv_qp *qp);
+
 /* Flushes what .lazy_flush has deferred. */
 void stub_flush(struct ibv_qp *qp);
 /* Makes the next request fail with this status. */

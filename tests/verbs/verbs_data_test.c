@@ -26,6 +26,23 @@ Test(verbs_data, operations_complete_in_order, .init = stub_pair, .fini = stub_c
     fx_empty(n.fx.request_evd);
 }
 
+/* The device itself keeps the order of fenced requests. */
+Test(verbs_data, fences_reach_the_device, .init = stub_pair, .fini = stub_close)
+{
+    const it_dto_flags_t fenced = (it_dto_flags_t)(FX_SIGNAL | IT_BARRIER_FENCE_FLAG);
+
+    fx_recv(n.b, &n.buf, 1024, 128, 1);
+    fx_recv(n.b, &n.buf, 1024, 128, 2);
+    fx_send(n.a, &n.buf, 0, 64, 3, fenced);
+    CHECK(stub_posted(stub_qp(n.a)).flags & IBV_SEND_FENCE);
+    fx_send(n.a, &n.buf, 0, 64, 4, FX_SIGNAL);
+    CHECK(!(stub_posted(stub_qp(n.a)).flags & IBV_SEND_FENCE));
+    fx_write(n.a, &n.buf, 0, 64, &n.buf, 2048, 5, fenced);
+    CHECK(stub_posted(stub_qp(n.a)).flags & IBV_SEND_FENCE);
+    fx_read(n.a, &n.buf, 4096, 64, &n.buf, 2048, 6, fenced);
+    CHECK(stub_posted(stub_qp(n.a)).flags & IBV_SEND_FENCE);
+}
+
 Test(verbs_data, atomics_return_what_was_there, .init = stub_pair, .fini = stub_close)
 {
     it_lmr_triplet_t result;
@@ -63,6 +80,30 @@ Test(verbs_data, immediate_values_arrive_where_agreed, .init = stub_pair, .fini 
     CHECK(itx_event_immediate(&event, &value));
     CHECK_EQ(0xdeadbeef, value);
     CHECK_EQ(16, event.dto_cmpl.transferred_length);
+}
+
+/* Slots of requests without events stay in use while an event before them is queued. */
+Test(verbs_data, quiet_requests_behind_an_event)
+{
+    struct stub_shape shape = {.requests = 4, .events = 8};
+    it_lmr_triplet_t segment;
+    it_status_t status;
+
+    stub_start();
+    stub_node_pair(&n, &shape);
+    segment = fx_seg(&n.buf, 0, 8);
+    fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, 1, FX_SIGNAL);
+    for (unsigned k = 2; k <= 4; k++)
+        fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, k, FX_QUIET);
+    for (unsigned k = 0; k < 2; k++) {
+        status = it_post_rdma_write(n.a, &segment, 1, 5, FX_QUIET, fx_addr(&n.buf, 64), n.buf.key);
+        CHECK_STATUS(IT_ERR_TOO_MANY_POSTS, status);
+    }
+    fx_done_len(n.fx.request_evd, n.a, IT_DTO_RDMA_WRITE_CMPL_EVENT, 1, 8);
+    for (unsigned k = 5; k < 40; k++)
+        fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, k, FX_QUIET);
+    fx_empty(n.fx.request_evd);
+    stub_close();
 }
 
 /* Posts many times the queue's depth although nobody polls the EVD. */

@@ -50,6 +50,23 @@ Test(verbs_notify, a_sleeping_thread_is_woken, .init = stub_pair, .fini = stub_c
     }
 }
 
+/* The completion comes behind the poll before the arming, so no notification tells of it. */
+Test(verbs_notify, a_completion_just_before_arming, .init = stub_pair, .fini = stub_close)
+{
+    struct waiter waiter;
+
+    CHECK_OK(itx_ia_set_spin(n.fx.ia, 0));
+    for (unsigned k = 0; k < 20; k++) {
+        stub_hold(stub_qp(n.a), true);
+        stub_release_at_arm(stub_qp(n.a));
+        fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, k, FX_SIGNAL);
+        waiter.evd = n.fx.request_evd;
+        CHECK_EQ(0, pthread_create(&waiter.thread, NULL, wait_one, &waiter));
+        CHECK_EQ(0, pthread_join(waiter.thread, NULL));
+        CHECK_EQ(k, waiter.event.dto_cmpl.cookie);
+    }
+}
+
 /*
  * itx_ia_set_spin: a waiter polls once, twice more to arm the device, once when it leaves, and once
  * at the end.

@@ -53,6 +53,11 @@ static void expect_refused(const struct kit *kit)
     EXPECT(stub_rdma_newest(RDMA_PS_TCP) == NULL);
 }
 
+static struct ibv_qp *qp_of(const struct kit *kit)
+{
+    return verbs_ep_of((struct ual_ep *)(void *)kit->ep)->qp;
+}
+
 static bool is_iwarp(enum kit_kind kind)
 {
     return kind == KIT_SIW || kind == KIT_IWARP;
@@ -143,6 +148,64 @@ Test(cm_call, steps_of_the_qp)
         kit_tell(&kit, RDMA_CM_EVENT_CONNECT_RESPONSE, 0, NULL);
         kit_expect_failed(&kit, IT_CN_REJ_RESOURCES);
         EXPECT_EQ(1, stub_rdma_count(STUB_REJECT));
+        end(&kit);
+    }
+    check_done();
+}
+
+/* InfiniBand pads private data, so zeros at its end are none. */
+Test(cm_call, padding)
+{
+    static const struct stub_news zeros = {.data = "\0\0\0\0", .length = 4};
+    static const struct stub_news padded = {.data = "no\0\0", .length = 4};
+    const struct stub_news *rows[] = {&zeros, &padded};
+
+    for (size_t i = 0; i < ROWS(rows); i++) {
+        struct kit kit;
+        it_event_t event;
+
+        begin(&kit, KIT_INFINIBAND, "padding", (int)i);
+        kit_reach(&kit, KIT_REPLY);
+        kit_tell(&kit, RDMA_CM_EVENT_REJECTED, 28 /* by the consumer */, rows[i]);
+        event = fx_conn(kit.node.conn_evd, kit.ep, IT_CM_MSG_CONN_PEER_REJECT_EVENT);
+        EXPECT_EQ(rows[i] == &padded, event.conn.private_data_present);
+        end(&kit);
+    }
+    check_done();
+}
+
+/* The QP has no more Reads at once than the peer takes. */
+Test(cm_call, reads_at_once)
+{
+    static const struct stub_news one = {.responder_resources = 1, .initiator_depth = 1};
+    struct kit kit;
+
+    begin(&kit, KIT_ROCE, "reads at once", 0);
+    kit_reach(&kit, KIT_REPLY);
+    kit_tell(&kit, RDMA_CM_EVENT_CONNECT_RESPONSE, 0, &one);
+    fx_conn(kit.node.conn_evd, kit.ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    EXPECT_EQ(1, stub_ord(qp_of(&kit)));
+    end(&kit);
+
+    begin(&kit, KIT_ROCE, "more reads at once", 0);
+    kit_reach(&kit, KIT_LIVE);
+    EXPECT(stub_ord(qp_of(&kit)) > 1);
+    end(&kit);
+    check_done();
+}
+
+/* A peer on siw may have missed what came first, so it gets Writes of no octets, and no others do. */
+Test(cm_call, nudges)
+{
+    for (enum kit_kind kind = 0; kind < KIT_KINDS; kind++) {
+        struct kit kit;
+
+        begin(&kit, kind, "nudges", 0);
+        kit_reach(&kit, KIT_LIVE);
+        if (kind == KIT_SIW)
+            FX_WAIT_WHILE(stub_posted(qp_of(&kit)).empty_writes < VERBS_NUDGES, "the nudges");
+        else
+            EXPECT_EQ(0, stub_posted(qp_of(&kit)).empty_writes);
         end(&kit);
     }
     check_done();
@@ -307,7 +370,7 @@ Test(cm_call, notify)
     begin(&kit, KIT_ROCE, "rdma_notify", EINVAL);
     kit_reach(&kit, KIT_CONFIRM);
     stub_rdma_fail(STUB_NOTIFY, EINVAL, 0, 1);
-    stub_raise(IBV_EVENT_COMM_EST, verbs_ep_of((struct ual_ep *)(void *)kit.ep)->qp, 0);
+    stub_raise(IBV_EVENT_COMM_EST, qp_of(&kit), 0);
     kit_wait_calls(&kit, STUB_NOTIFY, 1);
     EXPECT_EQ(IT_EP_STATE_PASSIVE_CONNECTION_PENDING, kit_state(&kit));
     kit_tell(&kit, RDMA_CM_EVENT_ESTABLISHED, 0, NULL);

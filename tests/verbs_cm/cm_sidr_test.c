@@ -108,6 +108,28 @@ static void cell(enum kit_kind kind, enum stage stage, int number)
     check_context(NULL);
 }
 
+/*
+ * The peer's provider adds the key behind its private data. An answer that ends in the middle of
+ * the addition has none.
+ */
+static void answered(size_t length, uint32_t key)
+{
+    static const uint8_t data[] = {[124] = 'I', 'T', 'U', 'D', [135] = 9};
+    struct stub_news news = {.qp_num = 77, .qkey = 5, .data = data, .length = length};
+    struct world world;
+    it_event_t event;
+
+    world_open(&world, KIT_ROCE);
+    world_ask(&world, ASKED);
+    kit_tell(&world.kit, RDMA_CM_EVENT_ESTABLISHED, 0, &news);
+    event = fx_next(world.kit.node.conn_evd);
+    EXPECT_EQ(IT_CM_MSG_UD_SERVICE_REPLY_EVENT, event.event_number);
+    EXPECT_EQ(77, event.ud_svc_reply.ep_info.ud_ep_id);
+    EXPECT_EQ(key, event.ud_svc_reply.ep_info.ud_ep_key);
+    CHECK_OK(it_ud_service_request_handle_free(world.service));
+    kit_close(&world.kit);
+}
+
 /* An IA that has failed returns no events, but the id is destroyed. */
 static void removed(enum stage stage)
 {
@@ -155,6 +177,9 @@ int main(void)
         }
     for (enum stage stage = ADDRESS; stage < STAGES; stage++)
         removed(stage);
+    answered(136, 9);
+    answered(132, 5);
+    answered(131, 5);
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
         for (size_t k = 0; k < sizeof(errors) / sizeof(errors[0]); k++)
             call_fails(calls[i], errors[k]);
