@@ -194,7 +194,7 @@ Test(cm_call, reads_at_once)
     check_done();
 }
 
-/* A peer on siw may have missed what came first, so it gets Writes of no octets, and no others do. */
+/* A peer on siw may have missed what came first: it gets Writes of no octets. No other does. */
 Test(cm_call, nudges)
 {
     for (enum kit_kind kind = 0; kind < KIT_KINDS; kind++) {
@@ -287,6 +287,25 @@ Test(cm_call, accept_steps_of_the_qp)
             expect_gone(&kit);
         end(&kit);
     }
+    check_done();
+}
+
+/* The request could not be withdrawn, since a call held it, but nobody waits for an answer. */
+static void left(struct kit *kit)
+{
+    kit_reach(kit, KIT_ANNOUNCED);
+    kit_hold_request(true);
+    kit_tell(kit, RDMA_CM_EVENT_DISCONNECTED, 0, NULL);
+    EXPECT_STATUS(IT_ERR_INVALID_CN_EST_ID, it_ep_accept(kit->ep, kit->request, NULL, 0));
+    EXPECT_EQ(IT_EP_STATE_UNCONNECTED, kit_state(kit));
+    EXPECT_EQ(0, stub_rdma_count(STUB_ACCEPT));
+    kit_hold_request(false);
+    FX_WAIT_WHILE(stub_rdma_lives(kit->id), "the end of a request");
+}
+
+Test(cm_call, accept_after_the_peer_has_left)
+{
+    kit_each_kind(left);
     check_done();
 }
 
