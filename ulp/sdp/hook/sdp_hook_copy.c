@@ -27,17 +27,28 @@ static bool is_converted(int fd, bool writes)
     return result != SDP_KERNEL;
 }
 
+/* Returns where sendfile begins to read; below 0: it fails, as the kernel's does. */
+static off_t start_of(int from, const off_t *offset)
+{
+    off_t at = offset ? *offset : lseek(from, 0, SEEK_CUR);
+
+    if (at < 0 && (offset || errno == ESPIPE))
+        errno = EINVAL;
+    return at;
+}
+
 /* Copies from a file that can be read again, so that octets that are not sent are not lost. */
 ssize_t sendfile(int to, int from, off_t *offset, size_t count)
 {
     char buffer[COPY_MAX];
-    off_t at = offset ? *offset : lseek(from, 0, SEEK_CUR);
+    off_t at;
     size_t done = 0;
     ssize_t got = 0;
     ssize_t sent = 0;
 
     if (sdp_is_kernels(to) || !is_converted(to, true))
         return SDP_NEXT(sendfile)(to, from, offset, count);
+    at = start_of(from, offset);
     if (at < 0)
         return -1;
     while (done < count) {
