@@ -262,6 +262,14 @@ bool exs_lead_poll(void)
     return true;
 }
 
+void exs_lead_look(void)
+{
+    if (!exs_lead_take(false))
+        return;
+    (void)exs_lead_poll();
+    exs_lead_give();
+}
+
 /*
  * A thread that needs the leader first publishes its request and then checks whether the leader
  * sleeps.

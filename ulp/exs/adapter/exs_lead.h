@@ -89,6 +89,12 @@ void exs_lead_errand(struct exs_errand *errand);
 /* Returns true if the leader sleeps, so that an errand would have to wake it. */
 bool exs_lead_sleeps(void);
 
+/*
+ * Polls once, if nobody leads. A program that sends for milliseconds before it waits for events
+ * would otherwise leave the lead to the library's thread meanwhile, and fetch it back each time.
+ */
+void exs_lead_look(void);
+
 /* Pins the library's thread to these processors. Returns 0 or errno. */
 int exs_lead_pin(const cpu_set_t *cpus);
 

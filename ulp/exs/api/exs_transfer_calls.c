@@ -18,7 +18,8 @@
      MSG_EOR)
 #define RECV_FLAGS (SEND_FLAGS | MSG_WAITALL | MSG_PEEK)
 #define NS_PER_US  UINT64_C(1000)
-#define SHORT_SEND 2048u /* no longer one fits a message */
+#define SHORT_SEND 2048u               /* no longer one fits a message */
+#define LONG_SEND  ((size_t)512 << 10) /* so long that events may come meanwhile */
 
 /* ---- Starting ------------------------------------------------------------------------------- */
 
@@ -259,6 +260,8 @@ static ssize_t transfer(const struct exs_start *start, void *buffer, size_t leng
             exs_call_drop(call);
     }
     exs_socket_leave(socket);
+    if (!receive && length >= LONG_SEND)
+        exs_lead_look();
     return exs_call_return(cancel, start->flags, call, error);
 }
 
