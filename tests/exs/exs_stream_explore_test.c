@@ -312,7 +312,8 @@ static void advertise(struct state *state)
     post(state, false, &letter);
 }
 
-static void push_receiver(struct state *state)
+/* idle: the program has had its chance to receive. */
+static void push_receiver(struct state *state, bool idle)
 {
     struct exs_flow *flow = &state->flow[1];
 
@@ -321,8 +322,11 @@ static void push_receiver(struct state *state)
         if (state->in.withdrawing)
             post_plain(state, false, EXS_MESSAGE_WITHDRAW, state->in.chain);
     }
-    if (exs_flow_room(flow) > 0 && exs_stream_in_adverts_due(&state->in))
+    if (exs_flow_room(flow) > 0 && exs_stream_in_adverts_due(&state->in) &&
+        (idle || !exs_stream_in_expects(&state->in))) {
+        exs_flow_restock(flow);
         advertise(state);
+    }
     credit(state, false);
 }
 
@@ -372,7 +376,7 @@ static void to_receiver(struct state *state)
         serve(state);
     }
     spend(&state->flow[1]);
-    push_receiver(state);
+    push_receiver(state, false);
 }
 
 /* ---- Actions -------------------------------------------------------------------------------- */
@@ -401,7 +405,7 @@ static bool post_receive(struct state *state)
     state->receives_posted++;
     exs_stream_in_post(&state->in, &receive);
     serve(state);
-    push_receiver(state);
+    push_receiver(state, false);
     return true;
 }
 
@@ -417,13 +421,21 @@ static bool ask(struct state *state)
     return state->to_receiver.count > before;
 }
 
-static bool answer(struct state *state)
+/*
+ * The receiver has no other work. Returns true if that changes anything: an ADVERT that has waited
+ * for more receives is sent, or ASK gets its answer.
+ */
+static bool settle(struct state *state)
 {
-    if (!state->in.asked || exs_flow_room(&state->flow[1]) == 0)
-        return false;
-    if (exs_stream_in_none_due(&state->in))
+    uint32_t before = state->to_sender.count;
+    bool changes = state->in.level != state->in.count ||
+                   (state->in.asked && exs_flow_room(&state->flow[1]) > 0);
+
+    push_receiver(state, true);
+    if (state->in.asked && exs_flow_room(&state->flow[1]) > 0 && exs_stream_in_none_due(&state->in))
         post_plain(state, false, EXS_MESSAGE_NONE, 0);
-    return true;
+    exs_stream_in_settle(&state->in);
+    return changes || state->to_sender.count > before;
 }
 
 static bool cancel(struct state *state, size_t index)
@@ -437,7 +449,7 @@ static bool cancel(struct state *state, size_t index)
     sweep(state);
     serve(state);
     sweep(state);
-    push_receiver(state);
+    push_receiver(state, false);
     return true;
 }
 
@@ -463,7 +475,7 @@ static bool act(void *world, unsigned action)
     case 4:
         return ask(state);
     case 5:
-        return answer(state);
+        return settle(state);
     default:
         return cancel(state, action - 6);
     }

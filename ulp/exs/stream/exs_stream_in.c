@@ -93,6 +93,8 @@ bool exs_stream_in_complete(struct exs_stream_in *in, struct exs_receive *receiv
                    (head->filled > 0 && (!head->waitall || head->peek))))
         return false;
     *receive = *head;
+    if (in->count > in->level)
+        in->level = in->count;
     in->first = place_of(in, 1);
     in->count--;
     if (in->advertised > 0)
@@ -174,6 +176,16 @@ bool exs_stream_in_adverts_due(struct exs_stream_in *in)
 {
     return exs_stream_in_next_advert(in) && (in->asked || in->advertised < ADVERTS_LEFT ||
                                              in->count - in->advertised >= ADVERTS_TOGETHER);
+}
+
+bool exs_stream_in_expects(const struct exs_stream_in *in)
+{
+    return in->count < in->level && !in->ended;
+}
+
+void exs_stream_in_settle(struct exs_stream_in *in)
+{
+    in->level = in->count;
 }
 
 const struct exs_receive *exs_stream_in_next_advert(struct exs_stream_in *in)

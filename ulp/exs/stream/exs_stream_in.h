@@ -27,7 +27,8 @@ struct exs_stream_in {
     uint32_t first;
     uint32_t count;
     uint32_t room;
-    bool open; /* an ADVERT of the current chain has been sent */
+    uint32_t level; /* receives that the program had open before it got its last events */
+    bool open;      /* an ADVERT of the current chain has been sent */
     bool withdrawing;
     bool asked;
     bool small; /* data comes in small pieces: receives are advertised only when asked for */
@@ -85,10 +86,17 @@ bool exs_stream_in_end(struct exs_stream_in *in);
 /* ---- What to send --------------------------------------------------------------------------- */
 
 /*
- * Returns true if receives must be advertised now. While the sender has two, fewer than four are
- * held back.
+ * Returns true if receives must be advertised. While the sender has two, fewer than four are held
+ * back.
  */
 bool exs_stream_in_adverts_due(struct exs_stream_in *in);
+/*
+ * Returns true if the program is expected to post more receives: it has fewer open than before.
+ * Then an ADVERT can wait, to take them along, until exs_stream_in_settle.
+ */
+bool exs_stream_in_expects(const struct exs_stream_in *in);
+/* The program has had its chance to receive. */
+void exs_stream_in_settle(struct exs_stream_in *in);
 /* Returns the next receive to advertise, beyond its filled octets, in in->chain; NULL: none. */
 const struct exs_receive *exs_stream_in_next_advert(struct exs_stream_in *in);
 /* The receive is advertised; *seq goes with it. */

@@ -88,6 +88,8 @@ static void ask(struct exs_errand *errand)
     connection->may_ask = true;
     exs_connection_push(connection);
     connection->may_ask = false;
+    connection->sends_level = connection->sends_open;
+    exs_stream_in_settle(&connection->in);
     exs_socket_leave(socket);
 }
 

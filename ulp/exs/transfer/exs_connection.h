@@ -24,7 +24,8 @@
 #define EXS_SIGNAL_EACH 8u    /* one Send of so many has a completion */
 #define EXS_ADVERT_MIN  4096u /* shorter receives take their octets from the ring */
 #define EXS_ASK_MIN     16384u
-#define EXS_BURST       ((uint64_t)256 << 10) /* octets of long sends that leave together */
+#define EXS_ASK_POLLS   16u                   /* polls in vain before ASK */
+#define EXS_BURST       ((uint64_t)512 << 10) /* octets of long sends that leave together */
 #define EXS_RING_MAX    ((size_t)1 << 30)
 #define EXS_CREDITS_MAX 65535
 
@@ -42,7 +43,7 @@ struct exs_connection {
     struct exs_errand over;      /* frees the connection */
     struct exs_errand ask;       /* pushes once no other work is left */
     bool ask_due;                /* the errand is pending */
-    bool may_ask;                /* the errand runs */
+    bool may_ask;                /* the errand runs: nothing waits for more work to come */
     struct exs_request *element; /* the accept that it is for, until it is established */
     struct exs_socket *acceptor; /* counted; the socket of that accept */
     /*
@@ -86,9 +87,11 @@ struct exs_connection {
     struct exs_request *next;  /* the first waiting one */
     uint64_t waiting;          /* octets of all waiting ones; for packets including their heads */
     int sends_open;            /* credits in use */
+    int sends_level;           /* sends that the program had open before it got its last events */
     int send_credits;
     int recv_credits;
-    void *gate; /* the context whose next piece goes first */
+    unsigned patience; /* polls in vain that are left before ASK */
+    void *gate;        /* the context whose next piece goes first */
 
     /* By the type of the socket: */
     struct exs_stream_out out;
@@ -147,6 +150,11 @@ void exs_connection_push(struct exs_connection *connection);
 bool exs_connection_may_ask(struct exs_connection *connection);
 /* Pushes when no other work is left. */
 void exs_connection_push_later(struct exs_connection *connection);
+/*
+ * Returns true, and pushes later, if what is due may wait for the program's next calls: until no
+ * other work is left. Not if the leader sleeps, or the program wants no delays.
+ */
+bool exs_connection_waits(struct exs_connection *connection);
 
 /* ---- For the files of this folder ----------------------------------------------------------- */
 
@@ -192,6 +200,11 @@ void exs_sends_put(struct exs_connection *connection, struct exs_request *reques
  * come.
  */
 struct exs_request *exs_sends_next(struct exs_connection *connection);
+/*
+ * Returns true if long sends wait for others, which the program is expected to start: it has fewer
+ * open than before. They share a system call then.
+ */
+bool exs_sends_wait(struct exs_connection *connection);
 /* Ends the requests whose octets are free. */
 void exs_sends_reap(struct exs_connection *connection);
 

@@ -2,6 +2,7 @@
 /* Turns messages and Writes into posts; the ring. */
 #include "transfer/exs_connection.h"
 
+#include "include/exs.h"
 #include "memory/exs_memory.h"
 
 #include <string.h>
@@ -152,6 +153,15 @@ void exs_connection_push_later(struct exs_connection *connection)
         return;
     connection->ask_due = true;
     exs_lead_errand(&connection->ask);
+}
+
+bool exs_connection_waits(struct exs_connection *connection)
+{
+    if (connection->may_ask || exs_lead_sleeps() ||
+        (connection->socket->options.fd_flags & EXS_FD_NODELAY))
+        return false;
+    exs_connection_push_later(connection);
+    return true;
 }
 
 bool exs_connection_may_ask(struct exs_connection *connection)

@@ -185,6 +185,7 @@ void exs_connection_push(struct exs_connection *connection)
     if (connection->got_close)
         (void)exs_sends_cut(connection, NULL, NULL, EPIPE);
     push_due(connection, EXS_DUE_WITHDRAWN | EXS_DUE_WITHDRAW | EXS_DUE_RING | EXS_DUE_CLOSED);
+    exs_sends_reap(connection);
     if (exs_is_stream(connection))
         exs_stream_push(connection);
     else

@@ -51,10 +51,20 @@ struct exs_request *exs_sends_next(struct exs_connection *connection)
     return request;
 }
 
+bool exs_sends_wait(struct exs_connection *connection)
+{
+    const struct exs_request *next = connection->next;
+
+    return next && connection->sends_open < connection->sends_level &&
+           next->length - next->moved > EXS_INLINE_MAX && !next->continues &&
+           connection->waiting < EXS_BURST && exs_connection_waits(connection);
+}
+
 void exs_sends_reap(struct exs_connection *connection)
 {
     struct exs_request *request = connection->sends.first;
     bool credit = false;
+    int open = connection->sends_open;
 
     (void)exs_sends_next(connection);
     while (request && request != connection->next &&
@@ -68,6 +78,8 @@ void exs_sends_reap(struct exs_connection *connection)
         request = connection->sends.first;
     }
     if (credit) {
+        if (open > connection->sends_level)
+            connection->sends_level = open;
         exs_socket_credit(connection->socket);
         exs_socket_changed(connection->socket);
     }

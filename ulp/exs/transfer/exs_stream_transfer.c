@@ -48,6 +48,7 @@ static void send_data(struct exs_connection *connection, struct exs_request *req
         message.flags |= EXS_MESSAGE_INLINE;
         gather(connection, step->count);
     } else {
+        connection->patience = direct ? EXS_ASK_POLLS : 0;
         if (!exs_post_write(connection, request, (const char *)request->addr + request->moved,
                             (size_t)step->count, &place))
             return;
@@ -105,6 +106,19 @@ bool exs_stream_send_at_once(struct exs_connection *connection, const void *octe
     return true;
 }
 
+/*
+ * An ADVERT mostly comes by itself, while the receiver takes what has been sent. Returns true after
+ * so many polls in vain that it may need to be asked for.
+ */
+static bool asks_now(struct exs_connection *connection)
+{
+    if (connection->patience == 0)
+        return true;
+    connection->patience--;
+    exs_connection_push_later(connection);
+    return false;
+}
+
 /* Takes one step. Returns false if there is nothing to do, or it has to wait. */
 static bool push_step(struct exs_connection *connection)
 {
@@ -125,7 +139,7 @@ static bool push_step(struct exs_connection *connection)
         send_data(connection, request, &step);
         return true;
     case EXS_STEP_ASK:
-        if (!exs_connection_may_ask(connection))
+        if (!exs_connection_may_ask(connection) || !asks_now(connection))
             return false;
         exs_stream_out_asked(&connection->out);
         message.type = EXS_MESSAGE_ASK;
@@ -177,6 +191,7 @@ static void push_adverts(struct exs_connection *connection)
     if (!exs_post_room(connection) ||
         !advertise(connection, &message.place, &message.flags, &message.count))
         return;
+    exs_post_spent(connection); /* so that the ADVERT counts them, and spares a CREDIT */
     for (; message.more < EXS_ADVERTS_MAX - 1 && advertise(connection, &place, &flags, &seq);
          message.more++, more += EXS_PLACE_OCTETS)
         exs_message_put_more(more, &place, flags);
@@ -188,11 +203,14 @@ void exs_stream_push(struct exs_connection *connection)
 {
     struct exs_message none = {.type = EXS_MESSAGE_NONE};
 
-    if (exs_stream_in_adverts_due(&connection->in))
+    if (exs_stream_in_adverts_due(&connection->in) &&
+        !(exs_stream_in_expects(&connection->in) && exs_connection_waits(connection)))
         push_adverts(connection);
     if (connection->in.asked && exs_post_room(connection) && exs_connection_may_ask(connection) &&
         exs_stream_in_none_due(&connection->in))
         exs_post(connection, &none);
+    if (exs_sends_wait(connection))
+        return;
     while (connection->next && push_step(connection)) {
     }
 }

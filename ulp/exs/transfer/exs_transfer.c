@@ -33,16 +33,16 @@ static int check(const struct exs_socket *socket)
 }
 
 /*
- * In a burst of long sends, all but the first wait until some have gathered or the program waits
- * for events, so that they share a system call.
+ * Long sends wait until some have gathered, the program has as many open as before, or it waits for
+ * events, so that they share a system call. The first send of all leaves at once.
  */
 static bool gathers(struct exs_connection *connection, const struct exs_request *request)
 {
-    if (request->length <= EXS_INLINE_MAX || connection->sends.first == request ||
-        connection->waiting >= EXS_BURST || exs_lead_sleeps())
-        return false;
-    exs_connection_push_later(connection);
-    return true;
+    if (exs_sends_wait(connection))
+        return true;
+    return request->length > EXS_INLINE_MAX && connection->sends.first != request &&
+           !request->continues && connection->sends_open > connection->sends_level &&
+           connection->waiting < EXS_BURST && exs_connection_waits(connection);
 }
 
 int exs_transfer_send(struct exs_socket *socket, struct exs_request *request)

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What waits for the program's next calls, to share a system call: long sends and ADVERTs, until as
+ * many are open as before, or until the leader finds no other work. ASK waits for several polls in
+ * vain. This thread keeps the lead, so nothing else happens meanwhile.
+ */
+#include "exs_kit.h"
+
+#include "support/time_limit.h"
+
+#include "adapter/exs_lead.h"
+#include "transfer/exs_connection.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define LENGTH ((size_t)64 << 10)
+#define CALLS  3u
+
+static exs_qhandle_t queue;
+static exs_mhandle_t handle;
+static char *memory;
+
+static void send_one(int fd)
+{
+    CHECK_STARTS(exs_send(fd, memory, LENGTH, 0, queue, NULL, handle));
+}
+
+static void recv_one(int fd)
+{
+    CHECK_STARTS(exs_recv(fd, memory + LENGTH, LENGTH, MSG_WAITALL, queue, NULL, handle));
+}
+
+/* ---- The lead ------------------------------------------------------------------------------- */
+
+static void take_lead(void)
+{
+    while (!exs_lead_take(true))
+        (void)sched_yield();
+}
+
+static void poll_until(bool (*done)(const struct exs_connection *connection), int fd)
+{
+    time_t limit = time(NULL) + time_limit_ms(20000) / 1000;
+    struct exs_socket *socket;
+    bool over = false;
+
+    while (!over) {
+        CHECK(time(NULL) <= limit);
+        (void)exs_lead_poll();
+        socket = exs_socket_find(fd);
+        over = done(socket->connection);
+        exs_socket_leave(socket);
+    }
+}
+
+static bool is_sent(const struct exs_connection *connection)
+{
+    return connection->waiting == 0;
+}
+
+static bool is_idle(const struct exs_connection *connection)
+{
+    return !connection->ask_due && !connection->sends.first;
+}
+
+static bool is_advertised(const struct exs_connection *connection)
+{
+    return connection->in.count == connection->in.advertised;
+}
+
+static bool knows_all(const struct exs_connection *connection)
+{
+    return connection->out.count == CALLS;
+}
+
+static bool knows_one(const struct exs_connection *connection)
+{
+    return connection->out.count == 1;
+}
+
+static bool has_asked(const struct exs_connection *connection)
+{
+    return connection->out.asked;
+}
+
+/* ---- One side ------------------------------------------------------------------------------- */
+
+static void check_waiting(int fd, size_t sends)
+{
+    struct exs_socket *socket = exs_socket_find(fd);
+
+    CHECK_EQ(sends * LENGTH, socket->connection->waiting);
+    exs_socket_leave(socket);
+}
+
+static void check_advertised(int fd, uint32_t receives)
+{
+    struct exs_socket *socket = exs_socket_find(fd);
+
+    CHECK_EQ(receives, socket->connection->in.advertised);
+    exs_socket_leave(socket);
+}
+
+/* As if the program had had so many calls open when it got its last events. */
+static void set_levels(int fd, unsigned calls)
+{
+    struct exs_socket *socket = exs_socket_find(fd);
+
+    socket->connection->sends_level = (int)calls;
+    socket->connection->in.level = calls;
+    exs_socket_leave(socket);
+}
+
+static void take_events(unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        CHECK_EQ(0, exs_kit_event(queue).exs_evt_errno);
+}
+
+/* ---- Sends ---------------------------------------------------------------------------------- */
+
+/* The data goes to the ring, which has room for it. */
+static void test_sends(void)
+{
+    struct exs_pair pair;
+
+    exs_pair_open(&pair, SOCK_STREAM);
+    take_lead();
+    send_one(pair.client); /* nothing else is outstanding, and never was */
+    check_waiting(pair.client, 0);
+    send_one(pair.client);
+    send_one(pair.client);
+    check_waiting(pair.client, 2);
+    poll_until(is_sent, pair.client);
+    poll_until(is_idle, pair.client);
+    set_levels(pair.client, CALLS);
+    send_one(pair.client);
+    send_one(pair.client);
+    check_waiting(pair.client, 2);
+    send_one(pair.client); /* as many as before */
+    check_waiting(pair.client, 0);
+    exs_lead_give();
+    take_events(2 * CALLS);
+    exs_pair_close(&pair);
+}
+
+static void set_nodelay(int fd)
+{
+    CHECK(exs_fcntl(fd, EXS_F_SETFD, EXS_FD_NODELAY) >= 0);
+}
+
+static void test_nodelay(void)
+{
+    struct exs_pair pair;
+
+    exs_pair_open_with(&pair, SOCK_STREAM, set_nodelay);
+    take_lead();
+    set_levels(pair.client, CALLS);
+    for (unsigned i = 0; i < CALLS; i++) {
+        send_one(pair.client);
+        check_waiting(pair.client, 0);
+    }
+    exs_lead_give();
+    take_events(CALLS);
+    exs_pair_close(&pair);
+}
+
+/* While the leader sleeps, nothing would send what waits before an event wakes it. */
+static void test_sleeping_leader(void)
+{
+    struct exs_socket *socket;
+    struct exs_pair pair;
+    bool waits;
+
+    exs_pair_open(&pair, SOCK_STREAM);
+    take_lead();
+    socket = exs_socket_find(pair.client);
+    CHECK(exs_connection_waits(socket->connection));
+    exs_socket_leave(socket);
+    poll_until(is_idle, pair.client);
+    exs_lead_give();
+    do {
+        while (!exs_lead_sleeps())
+            (void)sched_yield();
+        socket = exs_socket_find(pair.client);
+        waits = exs_connection_waits(socket->connection);
+        exs_socket_leave(socket);
+    } while (!exs_lead_sleeps()); /* something had woken it meanwhile */
+    CHECK(!waits);
+    exs_pair_close(&pair);
+}
+
+/* ---- Receives ------------------------------------------------------------------------------- */
+
+static void test_adverts(void)
+{
+    struct exs_pair pair;
+
+    exs_pair_open(&pair, SOCK_STREAM);
+    take_lead();
+    set_levels(pair.server, CALLS);
+    recv_one(pair.server);
+    recv_one(pair.server);
+    check_advertised(pair.server, 0);
+    recv_one(pair.server);
+    check_advertised(pair.server, CALLS);
+    poll_until(knows_all, pair.client);
+    for (unsigned i = 0; i < CALLS; i++)
+        send_one(pair.client);
+    exs_lead_give();
+    take_events(2 * CALLS);
+    /* The program posts fewer than before. */
+    take_lead();
+    set_levels(pair.server, CALLS);
+    recv_one(pair.server);
+    check_advertised(pair.server, 0);
+    poll_until(is_advertised, pair.server);
+    check_advertised(pair.server, 1);
+    send_one(pair.client);
+    exs_lead_give();
+    take_events(2);
+    exs_pair_close(&pair);
+}
+
+/* ---- ASK ------------------------------------------------------------------------------------ */
+
+/* The receiver has had a receive, so the sender hopes for another one before it uses the ring. */
+static void test_ask(void)
+{
+    struct exs_pair pair;
+    struct exs_socket *socket;
+    unsigned patience;
+
+    exs_pair_open(&pair, SOCK_STREAM);
+    take_lead();
+    recv_one(pair.server);
+    poll_until(knows_one, pair.client);
+    send_one(pair.client);
+    exs_lead_give();
+    take_events(2);
+    take_lead();
+    poll_until(is_idle, pair.client);
+    socket = exs_socket_find(pair.client);
+    CHECK_EQ(EXS_ASK_POLLS, socket->connection->patience);
+    exs_socket_leave(socket);
+    send_one(pair.client);
+    check_waiting(pair.client, 1);
+    poll_until(has_asked, pair.client);
+    socket = exs_socket_find(pair.client);
+    patience = socket->connection->patience;
+    exs_socket_leave(socket);
+    CHECK_EQ(0, patience);
+    exs_lead_give();
+    recv_one(pair.server);
+    take_events(2);
+    exs_pair_close(&pair);
+}
+
+int main(void)
+{
+    memory = calloc(2, LENGTH);
+    CHECK(memory != NULL);
+    CHECK_STARTS(exs_init(EXS_VERSION1));
+    queue = exs_qcreate(16);
+    handle = exs_mregister(memory, 2 * LENGTH, 0);
+    CHECK(queue != EXS_QHANDLE_INVALID && handle != EXS_MHANDLE_INVALID);
+    test_sends();
+    test_nodelay();
+    test_sleeping_leader();
+    test_adverts();
+    test_ask();
+    CHECK_STARTS(exs_mderegister(handle, 0));
+    CHECK_STARTS(exs_qdelete(queue));
+    free(memory);
+    return 0;
+}
