@@ -102,8 +102,11 @@ static void on_receive(struct sdp_connection *connection, uint32_t slot, uint32_
         sdp_fail(connection, ECONNRESET);
         return;
     }
-    if (heard.opened && !connection->active)
-        sdp_post_greeting(connection);
+    if (heard.opened) {
+        if (!connection->active)
+            sdp_post_greeting(connection);
+        sdp_forget_greeting(connection, slot);
+    }
     if (heard.octets > 0 && connection->detached) {
         sdp_reset(connection); /* no program will read it */
         return;

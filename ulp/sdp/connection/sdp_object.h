@@ -197,6 +197,8 @@ void sdp_post(struct sdp_connection *connection, const struct sdp_message *messa
               it_lmr_handle_t lmr, const unsigned char *from);
 void sdp_post_greeting(struct sdp_connection *connection);
 void sdp_post_receive(struct sdp_connection *connection, uint32_t slot);
+/* Gives back the page that has held the peer's Hello: an idle connection does without it. */
+void sdp_forget_greeting(struct sdp_connection *connection, uint32_t slot);
 unsigned char *sdp_slot(const struct sdp_connection *connection, uint32_t slot);
 
 /* ---- Telling (sdp_tell.c) ------------------------------------------------------------------- */

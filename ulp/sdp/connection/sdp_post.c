@@ -2,6 +2,9 @@
 /* Posts messages and receives. */
 #include "connection/sdp_object.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 static unsigned char *head_of(const struct sdp_connection *connection, uint32_t number)
 {
     return connection->memory + (size_t)connection->slots * connection->stride +
@@ -91,4 +94,16 @@ void sdp_post_receive(struct sdp_connection *connection, uint32_t slot)
     if (it_post_recv(connection->ep, &segment, 1, slot,
                      (it_dto_flags_t)(IT_COMPLETION_FLAG | IT_NOTIFY_FLAG)) != IT_SUCCESS)
         connection->post_failed = true;
+}
+
+void sdp_forget_greeting(struct sdp_connection *connection, uint32_t slot)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    /*
+     * It arrives in the first slot, the only one that surely begins with a page. A device would
+     * still write to the old page.
+     */
+    if (slot == 0 && connection->stride >= page && !sdp_adapter_get()->device)
+        (void)madvise(connection->memory, page, MADV_DONTNEED);
 }
