@@ -83,6 +83,9 @@ struct cm_id {
 struct cm_event {
     struct rdma_cm_event base;
     struct cm_id *counted; /* the id that counts it until it is acknowledged */
+    /* Of the connection, for the id when the program gets the event; AF_UNSPEC: unknown. */
+    struct sockaddr_storage local;
+    struct sockaddr_storage peer;
     unsigned char data[CM_PRIVATE_DATA];
 };
 
@@ -129,9 +132,10 @@ void cm_id_delete(struct cm_id *id);
 /* With cm_lock. NULL: the id was destroyed. */
 struct cm_id *cm_id_find_locked(uintptr_t serial);
 
-/* The handlers of another thread change the state: calls without cm_lock read and set it here. */
+/* Handlers on other threads use these members: calls without cm_lock read and set them here. */
 enum cm_state cm_id_state(struct cm_id *id);
 void cm_id_set_state(struct cm_id *id, enum cm_state state);
+void cm_id_set_qp(struct cm_id *id, struct ibv_qp *qp);
 
 /* With cm_lock. Calls is_wanted for each id until it returns true; returns that id or NULL. */
 struct cm_id *cm_id_search_locked(bool (*is_wanted)(const struct cm_id *id, void *argument),

@@ -105,7 +105,7 @@ int rdma_connect(struct rdma_cm_id *base, struct rdma_conn_param *param)
     if (!qp || cm_check_data(data_length(param), CM_REQUEST_DATA) != 0)
         return cm_result(EINVAL);
     fill_call(&call, id, param);
-    id->qp = qp;
+    cm_id_set_qp(id, qp);
     cm_door()->watch(qp, cm_on_connection, owner_of(id), base->qp != NULL);
     cm_id_set_state(id, CM_CONNECTING);
     error = call_peer(id, qp, &call);
@@ -223,7 +223,7 @@ int rdma_accept(struct rdma_cm_id *base, struct rdma_conn_param *param)
     if (cm_check_data(data_length(param), CM_REPLY_DATA) != 0)
         return refuse_to_accept(id);
     fill_call(&call, id, param);
-    id->qp = qp;
+    cm_id_set_qp(id, qp);
     cm_door()->watch(qp, cm_on_connection, owner_of(id), base->qp != NULL);
     request = take_request(id, CM_ACCEPTING);
     if (!request)

@@ -56,8 +56,15 @@ static struct cm_datagram *datagram_new(struct cm_id *id)
     (void)pthread_once(&once, survive_fork);
     datagram->id = id;
     datagram->watch.fd = -1;
-    id->datagram = datagram;
     return datagram;
+}
+
+/* Attaches a part that is complete: the watch's thread looks at all ids. */
+static void attach(struct cm_id *id, struct cm_datagram *datagram)
+{
+    (void)pthread_mutex_lock(&cm_lock);
+    id->datagram = datagram;
+    (void)pthread_mutex_unlock(&cm_lock);
 }
 
 static void set_message(struct cm_datagram *datagram, const struct cm_sidr_message *message)
@@ -225,15 +232,14 @@ int cm_datagram_connect(struct cm_id *id, const struct rdma_conn_param *param)
         message.data = param->private_data;
         message.length = param->private_data_len;
     }
-    id->qp = id->base.qp;
+    cm_id_set_qp(id, id->base.qp);
     datagram->transaction = message.transaction;
     set_message(datagram, &message);
     datagram->watch.fd = id->port_socket;
     datagram->watch.callback = on_answers;
     datagram->timer.callback = ask_again;
-    (void)pthread_mutex_lock(&cm_lock);
-    id->state = CM_CONNECTING;
-    (void)pthread_mutex_unlock(&cm_lock);
+    attach(id, datagram);
+    cm_id_set_state(id, CM_CONNECTING);
     error = ofa_watch_open(&datagram->watch);
     if (error == 0)
         ask_again(&datagram->timer);
@@ -306,23 +312,21 @@ static bool announce(struct cm_id *listener, const struct cm_sidr_message *messa
     struct cm_request request = {
         .data = message->data, .length = message->length, .least = CM_SIDR_REQUEST_DATA};
     struct cm_id *id = cm_id_new(NULL, NULL, listener->base.ps, IBV_QPT_UD);
+    struct cm_datagram *datagram = id ? datagram_new(id) : NULL;
 
-    if (!id)
-        return false;
-    if (!datagram_new(id) || cm_attach_device(id) != 0) {
-        free(id->datagram);
-        cm_id_delete(id);
-        return false;
+    if (datagram && cm_attach_device(id) == 0) {
+        datagram->listener = listener->serial;
+        datagram->transaction = message->transaction;
+        datagram->peer = *peer;
+        datagram->called = *called;
+        attach(id, datagram);
+        fill_route(id, ofa_port_of(&listener->base.route.addr.src_addr));
+        if (cm_announce(id, listener->serial, &request))
+            return true;
     }
-    id->datagram->listener = listener->serial;
-    id->datagram->transaction = message->transaction;
-    id->datagram->peer = *peer;
-    id->datagram->called = *called;
-    fill_route(id, ofa_port_of(&listener->base.route.addr.src_addr));
-    if (cm_announce(id, listener->serial, &request))
-        return true;
-    free(id->datagram);
-    cm_id_delete(id);
+    if (id)
+        cm_id_delete(id);
+    free(datagram);
     return false;
 }
 
@@ -385,9 +389,10 @@ int cm_datagram_listen(struct cm_id *id)
     datagram->watch.fd = id->port_socket;
     datagram->watch.callback = on_requests;
     ofa_udp_open(id->port_socket, id->base.route.addr.src_addr.sa_family);
+    attach(id, datagram);
     error = ofa_watch_open(&datagram->watch);
     if (error != 0) {
-        id->datagram = NULL;
+        attach(id, NULL);
         free(datagram);
     }
     return error;
@@ -430,7 +435,7 @@ int cm_datagram_accept(struct cm_id *id, const struct rdma_conn_param *param)
     if (cm_check_data(message.length, CM_SIDR_REPLY_DATA) != 0)
         return EINVAL;
     message.transaction = id->datagram->transaction;
-    id->qp = id->base.qp;
+    cm_id_set_qp(id, id->base.qp);
     return answer(id, &message, CM_CONNECTED);
 }
 
@@ -452,14 +457,10 @@ void cm_datagram_close(struct cm_id *id)
     if (!datagram)
         return;
     (void)cm_datagram_reject(id, NULL, 0);
-    (void)pthread_mutex_lock(&cm_lock);
-    id->state = CM_OVER;
-    (void)pthread_mutex_unlock(&cm_lock);
+    cm_id_set_state(id, CM_OVER);
     if (datagram->watch.fd >= 0)
         ofa_watch_close(&datagram->watch);
     ofa_timer_cancel(&datagram->timer);
-    (void)pthread_mutex_lock(&cm_lock);
-    id->datagram = NULL;
-    (void)pthread_mutex_unlock(&cm_lock);
+    attach(id, NULL);
     free(datagram);
 }

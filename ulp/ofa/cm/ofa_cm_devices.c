@@ -75,7 +75,7 @@ const struct ofa_door *cm_door(void)
 void cm_disconnect(struct ibv_qp *qp)
 {
     (void)cm_door()->disconnect(qp);
-    qp->state = IBV_QPS_ERR; /* as ibv_modify_qp sets it */
+    cm_door()->show_state(qp);
 }
 
 bool cm_is_iwarp(void)

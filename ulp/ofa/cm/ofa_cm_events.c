@@ -91,10 +91,53 @@ static void count(void *event)
     ((struct cm_event *)event)->counted->events_given++;
 }
 
+/* The new id is the listener's in all but its connection. */
+static void take_request(struct cm_event *event)
+{
+    (void)pthread_mutex_lock(&cm_lock);
+    event->counted->waiting--;
+    (void)pthread_mutex_unlock(&cm_lock);
+    event->base.id->context = event->base.listen_id->context;
+}
+
+static void take_connection(const struct cm_event *event)
+{
+    struct rdma_cm_id *id = event->base.id;
+
+    if (event->local.ss_family != AF_UNSPEC) {
+        id->route.addr.src_storage = event->local;
+        id->route.addr.dst_storage = event->peer;
+    }
+    if (id->qp)
+        cm_door()->show_state(id->qp);
+}
+
+/*
+ * What rdma_cm does to an id and its queue pair when the program gets an event. No other thread may
+ * do it: programs read the members without a lock.
+ */
+static void take(struct cm_event *event)
+{
+    switch ((int)event->base.event) {
+    case RDMA_CM_EVENT_CONNECT_REQUEST:
+        take_request(event);
+        break;
+    case RDMA_CM_EVENT_CONNECT_RESPONSE:
+    case RDMA_CM_EVENT_ESTABLISHED:
+        take_connection(event);
+        break;
+    case RDMA_CM_EVENT_REJECTED:
+        if (event->base.id->qp)
+            cm_disconnect(event->base.id->qp); /* so that posted receives complete */
+        break;
+    default:
+        break;
+    }
+}
+
 int rdma_get_cm_event(struct rdma_event_channel *base, struct rdma_cm_event **result)
 {
     struct cm_channel *channel = (struct cm_channel *)(void *)base;
-    struct cm_event *event;
     void *item;
     int error;
 
@@ -103,16 +146,8 @@ int rdma_get_cm_event(struct rdma_event_channel *base, struct rdma_cm_event **re
     error = ofa_fifo_pop(&channel->fifo, count, &item);
     if (error != 0)
         return cm_result(error);
-    event = item;
-    if (event->base.event == RDMA_CM_EVENT_CONNECT_REQUEST) {
-        (void)pthread_mutex_lock(&cm_lock);
-        event->counted->waiting--;
-        (void)pthread_mutex_unlock(&cm_lock);
-    }
-    /* As rdma_cm does, so that posted receives complete. */
-    if (event->base.event == RDMA_CM_EVENT_REJECTED && event->base.id->qp)
-        cm_disconnect(event->base.id->qp);
-    *result = &event->base;
+    take(item);
+    *result = &((struct cm_event *)item)->base;
     return 0;
 }
 

@@ -31,12 +31,11 @@ static void tell_established(struct cm_id *id, const it_connection_event_t *conn
             cm_event_set_data(event, conn->private_data, length, CM_REPLY_DATA);
         event->base.param.conn.responder_resources = (uint8_t)conn->rdma_read_ird;
         event->base.param.conn.initiator_depth = (uint8_t)conn->rdma_read_ord;
+        (void)cm_door()->addresses(id->qp, &event->local, &event->peer);
         cm_event_post(event);
     }
     id->state = CM_CONNECTED;
     id->answered = response;
-    (void)cm_door()->addresses(id->qp, &id->base.route.addr.src_storage,
-                               &id->base.route.addr.dst_storage);
 }
 
 static void tell_refused(struct cm_id *id, const it_connection_event_t *conn, size_t length)
@@ -114,7 +113,6 @@ bool cm_announce(struct cm_id *id, uintptr_t listener_serial, const struct cm_re
     if (event) {
         listener->waiting++;
         id->base.channel = listener->base.channel;
-        id->base.context = listener->base.context;
         if (!cm_is_any(&listener->base.route.addr.src_addr))
             id->base.route.addr.src_storage = listener->base.route.addr.src_storage;
         event->base.id = &id->base;

@@ -135,6 +135,14 @@ void cm_id_orphan_all(struct rdma_event_channel *channel)
     } while (id);
 }
 
+/* Moves an event, and the new id of a request, which is on the channel of its listener. */
+static void move_event(struct cm_event *event, struct rdma_event_channel *channel)
+{
+    if (event->base.event == RDMA_CM_EVENT_CONNECT_REQUEST)
+        event->base.id->channel = channel;
+    cm_event_post(event);
+}
+
 /* Moves queued events to the new channel. Waits until the program has acknowledged the others. */
 static void move_events(struct cm_id *id, struct rdma_event_channel *channel)
 {
@@ -144,7 +152,7 @@ static void move_events(struct cm_id *id, struct rdma_event_channel *channel)
     (void)pthread_mutex_lock(&cm_lock);
     id->base.channel = channel;
     while (old && (event = ofa_fifo_remove(&old->fifo, is_of, id)) != NULL)
-        cm_event_post(event);
+        move_event(event, channel);
     while (id->events_acked != id->events_given)
         (void)pthread_cond_wait(&id->acked, &cm_lock);
     (void)pthread_mutex_unlock(&cm_lock);

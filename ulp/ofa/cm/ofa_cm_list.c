@@ -74,6 +74,13 @@ void cm_id_set_state(struct cm_id *id, enum cm_state state)
     (void)pthread_mutex_unlock(&cm_lock);
 }
 
+void cm_id_set_qp(struct cm_id *id, struct ibv_qp *qp)
+{
+    (void)pthread_mutex_lock(&cm_lock);
+    id->qp = qp;
+    (void)pthread_mutex_unlock(&cm_lock);
+}
+
 struct cm_id *cm_id_find_locked(uintptr_t serial)
 {
     struct cm_id *id = ids;

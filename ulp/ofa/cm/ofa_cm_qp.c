@@ -140,7 +140,7 @@ void rdma_destroy_qp(struct rdma_cm_id *base)
 
     (void)ibv_destroy_qp(base->qp);
     base->qp = NULL;
-    id->qp = NULL;
+    cm_id_set_qp(id, NULL);
     destroy_cqs(base);
 }
 

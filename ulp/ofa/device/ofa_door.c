@@ -20,4 +20,5 @@ const struct ofa_door ofa_door = {
     .request_addresses = ofa_link_request_addresses,
     .find = ofa_qp_find,
     .set_state = ofa_qp_set_state,
+    .show_state = ofa_qp_show_state,
 };

@@ -5,6 +5,7 @@
 #include "datagram/ofa_datagram.h"
 #include "memory/ofa_adapter.h"
 #include "post/ofa_post.h"
+#include "queue/ofa_park.h"
 #include "queue/ofa_queue.h"
 #include "support/ofa_log.h"
 #include "support/ofa_port.h"
@@ -139,6 +140,7 @@ static void set_attributes(struct ofa_qp *qp, const struct ofa_call *call)
         attr->timeout = call->timeout;
         attr->retry_cnt = call->retry_cnt;
         attr->rnr_retry = call->rnr_retry;
+        ofa_park_limit(qp, call->timeout, call->retry_cnt);
     }
     (void)pthread_mutex_unlock(&qp->context->lock);
     if (qp->link.moves)

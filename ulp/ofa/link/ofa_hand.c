@@ -412,7 +412,9 @@ static void limit_patience(struct ofa_qp *qp)
     uint64_t timeout_us = timeout_of(qp);
     bool limited = qp->base.qp_type == IBV_QPT_RC && timeout_us != FOR_EVER;
 
+    ofa_spin_take(&qp->post_lock);
     qp->patience_ns = limited ? timeout_us * 1000 : 0;
+    ofa_spin_drop(&qp->post_lock);
 }
 
 int ofa_hand_step(struct ofa_qp *qp)

@@ -60,7 +60,8 @@ int ofa_knock_open(struct ofa_context *context, ofa_knock_handler handler)
 {
     int error = 0;
 
-    context->on_knocked = handler;
+    if (!context->knock_evd)
+        context->on_knocked = handler; /* before any answer */
     if (!context->knock_cq)
         error = ofa_errno(it_evd_create(context->ia, IT_DTO_EVENT_STREAM, 0, 1,
                                         IT_THRESHOLD_DISABLE, NULL, &context->knock_cq, NULL));

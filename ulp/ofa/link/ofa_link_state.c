@@ -6,10 +6,8 @@
 void ofa_link_up_locked(struct ofa_qp *qp)
 {
     qp->link.state = OFA_LINK_UP;
-    if (qp->link.moves && atomic_load_explicit(&qp->state, memory_order_relaxed) != IBV_QPS_ERR) {
+    if (qp->link.moves && atomic_load_explicit(&qp->state, memory_order_relaxed) != IBV_QPS_ERR)
         atomic_store_explicit(&qp->state, IBV_QPS_RTS, memory_order_relaxed);
-        qp->base.state = IBV_QPS_RTS;
-    }
     ofa_hold_release(qp);
 }
 

@@ -76,6 +76,8 @@ struct ofa_door {
     struct ibv_qp *(*find)(struct ibv_context *context, uint32_t number);
     /* Changes the state without the checks that programs are subject to. */
     int (*set_state)(struct ibv_qp *qp, enum ibv_qp_state state);
+    /* Sets the state that the program sees: for calls, since it reads it without a lock. */
+    void (*show_state)(struct ibv_qp *qp);
 };
 
 /* Returns the device's table; NULL: a device of another library. */

@@ -158,6 +158,7 @@ struct ofa_mw {
 struct ofa_channel {
     struct ibv_comp_channel base;
     struct ofa_fifo fifo; /* of struct ofa_cq */
+    struct ofa_cq *cqs;   /* guarded by ibv_context.mutex */
 };
 
 struct ofa_completion {
@@ -182,6 +183,7 @@ struct ofa_cq {
         struct ibv_cq_ex ex;
     };
     it_evd_handle_t evd;
+    struct ofa_cq *next;            /* in the list of the channel */
     atomic_uint children;           /* queue pairs; one that uses the CQ for both counts twice */
     ofa_progress progress_before;   /* saved while .progress is the function of link/ofa_fork.c */
     _Atomic(ofa_progress) progress; /* of datagrams; NULL: there are none */
@@ -319,7 +321,8 @@ struct ofa_qp {
     struct ofa_datagrams *datagrams; /* of a UD queue pair; otherwise NULL */
     uint32_t every_flags;            /* added to the flags of each request */
     atomic_bool parks;               /* like InfiniBand: receives outlive the connection */
-    atomic_int state;                /* enum ibv_qp_state; programs read base.state */
+    atomic_int state; /* enum ibv_qp_state; programs read base.state, which only their calls set */
+    _Atomic(uint64_t) retry_ns;   /* how long requests are repeated; 0: for ever */
     _Atomic(uint64_t) give_up_ns; /* when requests to a peer that is gone fail; 0: no such peer */
 
     struct ofa_spin post_lock;   /* guards the order of requests and what follows */

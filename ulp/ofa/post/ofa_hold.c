@@ -263,6 +263,8 @@ void ofa_hold_drop(struct ofa_qp *qp)
     qp->holding = true;
     qp->held_due = 0;
     qp->connected = qp->suspended = false;
+    qp->patience_ns = 0;
+    qp->inline_place = qp->inline_room;
     qp->refuses = IBV_WC_SUCCESS;
     ofa_spin_drop(&qp->post_lock);
     ofa_timer_unset(&qp->patience);

@@ -84,22 +84,32 @@ static int create(struct ofa_qp *qp, it_ep_rc_creation_flags_t flags,
     return 0;
 }
 
+/* Stores the EPs. Strangers' requests, on the IA's thread, find the queue pair by its number. */
+static void set_eps(struct ofa_qp *qp, it_ep_handle_t ep, it_ep_handle_t send_ep)
+{
+    (void)pthread_mutex_lock(&qp->context->lock);
+    qp->ep = ep;
+    qp->send_ep = send_ep;
+    (void)pthread_mutex_unlock(&qp->context->lock);
+}
+
 int ofa_ep_open(struct ofa_qp *qp)
 {
     it_ep_attributes_t attributes;
+    it_ep_handle_t ep;
     it_ep_param_t param;
     int error;
 
     fill(qp, &attributes);
     if (qp->srq)
         attributes.srv.rc.srq = qp->srq->srq;
-    error = create(qp, qp->srq ? IT_EP_SRQ : IT_EP_NO_FLAG, &attributes, &qp->ep);
+    error = create(qp, qp->srq ? IT_EP_SRQ : IT_EP_NO_FLAG, &attributes, &ep);
     if (error != 0)
         return error;
-    qp->send_ep = qp->ep;
+    set_eps(qp, ep, ep);
     if (qp->srq)
-        (void)itx_ep_tell_last_recv(qp->ep, IT_TRUE);
-    if (it_ep_query(qp->ep, (it_ep_param_mask_t)(IT_EP_PARAM_MAX_REQ_DTO), &param) == IT_SUCCESS)
+        (void)itx_ep_tell_last_recv(ep, IT_TRUE);
+    if (it_ep_query(ep, (it_ep_param_mask_t)(IT_EP_PARAM_MAX_REQ_DTO), &param) == IT_SUCCESS)
         qp->inline_places = (uint32_t)param.attr.max_request_dtos + 1;
     return 0;
 }
@@ -107,20 +117,25 @@ int ofa_ep_open(struct ofa_qp *qp)
 int ofa_ep_split(struct ofa_qp *qp)
 {
     it_ep_attributes_t attributes;
+    it_ep_handle_t send_ep;
+    int error;
 
     if (qp->send_ep != qp->ep)
         return 0;
     fill(qp, &attributes);
     attributes.max_recv_dtos = attributes.max_recv_segments = 1;
-    return create(qp, IT_EP_NO_FLAG, &attributes, &qp->send_ep);
+    error = create(qp, IT_EP_NO_FLAG, &attributes, &send_ep);
+    if (error == 0)
+        set_eps(qp, qp->ep, send_ep);
+    return error;
 }
 
 /* Frees the EP of ofa_ep_split. */
 static void join(struct ofa_qp *qp)
 {
     if (qp->send_ep != qp->ep)
-        (void)it_ep_free(qp->send_ep);
-    qp->send_ep = qp->ep;
+        (void)it_ep_free(qp->send_ep); /* first: its events find no queue pair then */
+    set_eps(qp, qp->ep, qp->ep);
 }
 
 /* Drops events and completions that the EP has left. */

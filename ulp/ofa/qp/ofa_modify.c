@@ -7,6 +7,7 @@
 #include "post/ofa_post.h"
 #include "qp/ofa_drain.h"
 #include "qp/ofa_qp.h"
+#include "queue/ofa_park.h"
 
 #include <errno.h>
 #include <string.h>
@@ -77,6 +78,7 @@ static void store(struct ofa_qp *qp, const struct ibv_qp_attr *attr, int mask,
 {
     (void)pthread_mutex_lock(&qp->context->lock);
     store_locked(qp, attr, mask);
+    ofa_park_limit(qp, qp->attr.timeout, qp->attr.retry_cnt);
     atomic_store_explicit(&qp->state, (int)next, memory_order_relaxed);
     qp->base.state = next;
     (void)pthread_mutex_unlock(&qp->context->lock);
@@ -107,7 +109,6 @@ static int reset(struct ofa_qp *qp)
 
     ofa_hand_stop_asking(qp);
     ofa_timer_cancel(&qp->patience);
-    qp->patience_ns = 0;
     if (!qp->datagrams)
         error = ofa_ep_clear(qp);
     if (error != 0)
@@ -117,7 +118,6 @@ static int reset(struct ofa_qp *qp)
     (void)pthread_mutex_lock(&qp->context->lock);
     qp->link.state = OFA_LINK_IDLE;
     qp->link.nonce = 0;
-    qp->inline_place = qp->inline_room;
     atomic_store_explicit(&qp->give_up_ns, 0, memory_order_relaxed);
     memset(&qp->attr, 0, sizeof(qp->attr));
     (void)pthread_mutex_unlock(&qp->context->lock);
@@ -209,9 +209,8 @@ int ibv_query_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int mask,
     (void)mask;
     (void)pthread_mutex_lock(&qp->context->lock);
     *attr = qp->attr;
+    attr->qp_state = attr->cur_qp_state = base->state = state_of(qp);
     (void)pthread_mutex_unlock(&qp->context->lock);
-    attr->qp_state = attr->cur_qp_state = state_of(qp);
-    base->state = attr->qp_state;
     attr->cap = qp->cap;
     *init = (struct ibv_qp_init_attr){.qp_context = base->qp_context,
                                       .send_cq = base->send_cq,
@@ -234,6 +233,15 @@ struct ibv_qp *ofa_qp_find(struct ibv_context *base, uint32_t number)
     qp = ofa_number_find_locked(context, number);
     (void)pthread_mutex_unlock(&context->lock);
     return qp ? &qp->base : NULL;
+}
+
+void ofa_qp_show_state(struct ibv_qp *base)
+{
+    struct ofa_qp *qp = ofa_qp_of(base);
+
+    (void)pthread_mutex_lock(&qp->context->lock);
+    base->state = state_of(qp);
+    (void)pthread_mutex_unlock(&qp->context->lock);
 }
 
 int ofa_qp_set_state(struct ibv_qp *base, enum ibv_qp_state state)

@@ -9,13 +9,12 @@
 
 /* ---- Time limits ---------------------------------------------------------------------------- */
 
-/* Returns the time limit of InfiniBand: 4.096 us << timeout for each try. UINT64_MAX: none. */
-static uint64_t time_limit_ns(const struct ofa_qp *qp)
+/* The time limit of InfiniBand: 4.096 us << timeout for each try. */
+void ofa_park_limit(struct ofa_qp *qp, uint8_t timeout, uint8_t retries)
 {
-    uint64_t timeout = qp->attr.timeout;
-    uint64_t tries = qp->attr.retry_cnt + UINT64_C(1);
+    uint64_t limit = timeout == 0 ? 0 : (UINT64_C(4096) << (timeout & 31)) * (retries + 1u);
 
-    return timeout == 0 ? UINT64_MAX : (UINT64_C(4096) << (timeout & 31)) * tries;
+    atomic_store_explicit(&qp->retry_ns, limit, memory_order_relaxed);
 }
 
 static bool is_request(const struct ofa_completion *completion)
@@ -26,10 +25,10 @@ static bool is_request(const struct ofa_completion *completion)
 /* Starts the time limit of a queue pair with its first parked request. */
 static void start_clock(struct ofa_qp *qp)
 {
-    uint64_t limit = time_limit_ns(qp);
+    uint64_t limit = atomic_load_explicit(&qp->retry_ns, memory_order_relaxed);
     uint64_t at;
 
-    if (limit == UINT64_MAX || atomic_load_explicit(&qp->give_up_ns, memory_order_relaxed) != 0)
+    if (limit == 0 || atomic_load_explicit(&qp->give_up_ns, memory_order_relaxed) != 0)
         return;
     at = ofa_clock_ns() + limit;
     atomic_store_explicit(&qp->give_up_ns, at, memory_order_relaxed);

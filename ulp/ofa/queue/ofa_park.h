@@ -17,6 +17,9 @@ static inline bool ofa_park_wants(const struct ibv_wc *wc, const struct ofa_qp *
            atomic_load_explicit(&qp->state, memory_order_relaxed) != IBV_QPS_ERR;
 }
 
+/* Sets how long a request without a peer is repeated. Called when the attributes change. */
+void ofa_park_limit(struct ofa_qp *qp, uint8_t timeout, uint8_t retries);
+
 /*
  * Called with any lock when a completion has moved the queue pair to ERR. The CQ of its receives
  * may be another one, whose lock cannot be taken here: the timer looks at it soon, for its event.

@@ -110,15 +110,30 @@ int rlisten(int socket, int backlog)
     return result;
 }
 
-static int copy_name(const struct sockaddr *from, struct sockaddr *to, socklen_t *length)
+/* Copies one of the id's addresses, which another thread may just be setting. */
+static int copy_name(struct rsock *rs, const struct sockaddr *from, struct sockaddr *to,
+                     socklen_t *length)
 {
-    socklen_t whole = ofa_address_length(from);
+    socklen_t whole;
 
     if (!to || !length)
         return fail(EFAULT);
+    (void)pthread_mutex_lock(&rs->lock);
+    whole = ofa_address_length(from);
     memcpy(to, from, *length < whole ? *length : whole);
+    (void)pthread_mutex_unlock(&rs->lock);
     *length = whole;
     return 0;
+}
+
+static enum rs_state state_of(struct rsock *rs)
+{
+    enum rs_state state;
+
+    (void)pthread_mutex_lock(&rs->lock);
+    state = rs->state;
+    (void)pthread_mutex_unlock(&rs->lock);
+    return state;
 }
 
 int rgetpeername(int socket, struct sockaddr *addr, socklen_t *addrlen)
@@ -129,9 +144,9 @@ int rgetpeername(int socket, struct sockaddr *addr, socklen_t *addrlen)
         return -1;
     if (rs->type == SOCK_DGRAM)
         return getpeername(socket, addr, addrlen);
-    if (rs->state < RS_CONNECTING)
+    if (state_of(rs) < RS_CONNECTING)
         return fail(ENOTCONN);
-    return copy_name(&rs->id->route.addr.dst_addr, addr, addrlen);
+    return copy_name(rs, &rs->id->route.addr.dst_addr, addr, addrlen);
 }
 
 int rgetsockname(int socket, struct sockaddr *addr, socklen_t *addrlen)
@@ -142,7 +157,7 @@ int rgetsockname(int socket, struct sockaddr *addr, socklen_t *addrlen)
         return -1;
     if (rs->type == SOCK_DGRAM)
         return getsockname(socket, addr, addrlen);
-    return copy_name(&rs->id->route.addr.src_addr, addr, addrlen);
+    return copy_name(rs, &rs->id->route.addr.src_addr, addr, addrlen);
 }
 
 /* ---- The end -------------------------------------------------------------------------------- */
@@ -227,7 +242,7 @@ int rclose(int socket)
 
     if (!rs)
         return -1;
-    if (rs->type == SOCK_STREAM && rs->state >= RS_ACCEPTING) {
+    if (rs->type == SOCK_STREAM && state_of(rs) >= RS_ACCEPTING) {
         (void)pthread_mutex_lock(&rs->lock);
         (void)shut_down(rs, SHUT_RDWR);
         (void)pthread_mutex_unlock(&rs->lock);
