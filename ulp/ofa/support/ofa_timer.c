@@ -11,7 +11,8 @@
 #define NS_PER_S UINT64_C(1000000000)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed; /* uses the monotonic clock; initialized with the first thread */
+static pthread_cond_t changed; /* uses the monotonic clock */
+static bool has_condition;     /* it is initialized, in this process */
 static struct ofa_timer *timers;
 static struct ofa_timer *running;
 static pid_t owner; /* process with the thread; 0: none */
@@ -77,14 +78,23 @@ static void *thread_main(void *argument)
     return NULL;
 }
 
-static void start_locked(void)
+/* Once only: threads that cancel timers may still wait on it when the next thread starts. */
+static void open_condition_locked(void)
 {
     pthread_condattr_t clock;
 
+    if (has_condition)
+        return;
     (void)pthread_condattr_init(&clock);
     (void)pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
     (void)pthread_cond_init(&changed, &clock);
     (void)pthread_condattr_destroy(&clock);
+    has_condition = true;
+}
+
+static void start_locked(void)
+{
+    open_condition_locked();
     if (ofa_thread_start(thread_main) == 0)
         owner = getpid();
 }
@@ -101,11 +111,12 @@ static void unlock_timers(void)
     (void)pthread_mutex_unlock(&lock);
 }
 
-/* In the child: the thread exists only in the parent. */
+/* In the child: the threads that wait on the condition exist only in the parent. */
 static void begin_anew(void)
 {
     running = NULL;
     owner = 0;
+    has_condition = false;
     unlock_timers();
 }
 
