@@ -6,6 +6,7 @@
 #include "verbs_kit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -304,6 +305,36 @@ static void unread_event_of_a_cq(void)
     CHECK(!event_within(SILENCE_MS));
 }
 
+/*
+ * Arming reports later completions only. A program that polls some of those before and then sleeps
+ * gets an event for the others, as with the cards that perftest was written for.
+ */
+static void left_completions(void)
+{
+    struct ibv_comp_channel *channel = ibv_create_comp_channel(verbs_kit.context);
+    struct ibv_cq *cq = ibv_create_cq(verbs_kit.context, 64, NULL, channel, 0);
+    struct pair pair = open_pair_on(cq);
+    struct pollfd descriptor = {.fd = channel->fd, .events = POLLIN};
+    struct ibv_cq *found;
+    void *context;
+
+    CHECK_EQ(0, ibv_req_notify_cq(cq, 0));
+    write_well(pair.a, 0);
+    CHECK_EQ(0, ibv_get_cq_event(channel, &found, &context));
+    CHECK_EQ(0, ibv_req_notify_cq(cq, 0));
+    CHECK_EQ(0, poll(&descriptor, 1, SILENCE_MS));
+    CHECK_EQ(0, ibv_get_cq_event(channel, &found, &context));
+    CHECK(found == cq);
+    ibv_ack_cq_events(cq, 2);
+    expect(cq, 0, IBV_WC_SUCCESS);
+    CHECK_EQ(0, ibv_req_notify_cq(cq, 0));
+    CHECK_EQ(0, fcntl(channel->fd, F_SETFL, O_NONBLOCK));
+    CHECK_EQ(-1, ibv_get_cq_event(channel, &found, &context));
+    CHECK_EQ(EAGAIN, errno);
+    close_pair(&pair);
+    CHECK_EQ(0, ibv_destroy_comp_channel(channel));
+}
+
 static void srq_limit(void)
 {
     struct ibv_srq_init_attr init = {.attr = {.max_wr = 8, .max_sge = 1}};
@@ -596,6 +627,7 @@ int main(void)
     event_of_not_ready();
     overrun();
     unread_event_of_a_cq();
+    left_completions();
     srq_limit();
     no_event_of_destruction();
     peer_never_ready();

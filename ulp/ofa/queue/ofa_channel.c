@@ -3,6 +3,7 @@
 #include "queue/ofa_queue.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 
 struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
@@ -39,6 +40,53 @@ int ibv_destroy_comp_channel(struct ibv_comp_channel *base)
     return 0;
 }
 
+/* ---- CQs ------------------------------------------------------------------------------------ */
+
+void ofa_channel_add(struct ibv_comp_channel *base, struct ofa_cq *cq)
+{
+    struct ofa_channel *channel = (struct ofa_channel *)(void *)base;
+
+    (void)pthread_mutex_lock(&base->context->mutex);
+    base->refcnt++;
+    cq->next = channel->cqs;
+    channel->cqs = cq;
+    (void)pthread_mutex_unlock(&base->context->mutex);
+}
+
+void ofa_channel_remove(struct ibv_comp_channel *base, struct ofa_cq *cq)
+{
+    struct ofa_channel *channel = (struct ofa_channel *)(void *)base;
+    struct ofa_cq **link;
+
+    (void)pthread_mutex_lock(&base->context->mutex);
+    base->refcnt--;
+    for (link = &channel->cqs; *link != cq; link = &(*link)->next) {
+    }
+    *link = cq->next;
+    (void)pthread_mutex_unlock(&base->context->mutex);
+}
+
+/* ---- Events --------------------------------------------------------------------------------- */
+
+/*
+ * Called before a thread sleeps. Cards that programs are written for (ConnectX) report completions
+ * that arming finds, and some programs rely on that: perftest with -e polls 16 completions for each
+ * event. So a thread does not sleep while such completions are left. Programs that poll the channel
+ * get events of new completions only.
+ */
+static void report_left(struct ofa_channel *channel)
+{
+    pthread_mutex_t *mutex = &channel->base.context->mutex;
+    struct ofa_cq *cq;
+
+    if (!ofa_fifo_is_empty(&channel->fifo) || (fcntl(channel->fifo.fd, F_GETFL) & O_NONBLOCK))
+        return;
+    (void)pthread_mutex_lock(mutex);
+    for (cq = channel->cqs; cq && !ofa_cq_report_left(cq); cq = cq->next) {
+    }
+    (void)pthread_mutex_unlock(mutex);
+}
+
 static void count(void *cq)
 {
     ((struct ofa_cq *)cq)->delivered++;
@@ -49,8 +97,10 @@ int ibv_get_cq_event(struct ibv_comp_channel *base, struct ibv_cq **cq, void **c
     struct ofa_channel *channel = (struct ofa_channel *)(void *)base;
     void *item;
     struct ofa_cq *found;
-    int error = ofa_fifo_pop(&channel->fifo, count, &item);
+    int error;
 
+    report_left(channel);
+    error = ofa_fifo_pop(&channel->fifo, count, &item);
     if (error != 0) {
         errno = error;
         return -1;

@@ -48,11 +48,8 @@ static struct ofa_cq *create(struct ibv_context *base, uint32_t cqe, void *cq_co
     cq->base.cqe = (int)cqe;
     (void)pthread_mutex_init(&cq->base.mutex, NULL);
     (void)pthread_cond_init(&cq->base.cond, NULL);
-    if (channel) {
-        (void)pthread_mutex_lock(&base->mutex);
-        channel->refcnt++;
-        (void)pthread_mutex_unlock(&base->mutex);
-    }
+    if (channel)
+        ofa_channel_add(channel, cq);
     atomic_fetch_add_explicit(&context->children, 1, memory_order_relaxed);
     return cq;
 }
@@ -100,12 +97,8 @@ int ibv_resize_cq(struct ibv_cq *base, int cqe)
 
     if (cqe <= 0 || cqe > OFA_MAX_CQE)
         return EINVAL;
-    ofa_spin_take(&cq->lock);
-    if (cq->stash_count > (uint32_t)cqe) {
-        ofa_spin_drop(&cq->lock);
+    if (ofa_cq_collect(cq) > (uint32_t)cqe)
         return EINVAL;
-    }
-    ofa_spin_drop(&cq->lock);
     param.sevd_queue_size = (size_t)cqe;
     error = ofa_errno(it_evd_modify(cq->evd, IT_EVD_PARAM_QUEUE_SIZE, &param));
     if (error == 0)
@@ -149,12 +142,9 @@ int ibv_destroy_cq(struct ibv_cq *base)
     error = ofa_errno(it_evd_free(cq->evd));
     if (error != 0)
         return error;
+    if (base->channel)
+        ofa_channel_remove(base->channel, cq);
     wait_for_acknowledgements(cq);
-    if (base->channel) {
-        (void)pthread_mutex_lock(&base->context->mutex);
-        base->channel->refcnt--;
-        (void)pthread_mutex_unlock(&base->context->mutex);
-    }
     atomic_fetch_sub_explicit(&context->children, 1, memory_order_relaxed);
     (void)pthread_cond_destroy(&base->cond);
     (void)pthread_mutex_destroy(&base->mutex);

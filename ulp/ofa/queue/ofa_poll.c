@@ -146,6 +146,17 @@ static bool collect_locked(struct ofa_cq *cq)
     return any;
 }
 
+uint32_t ofa_cq_collect(struct ofa_cq *cq)
+{
+    uint32_t count;
+
+    ofa_spin_take(&cq->lock);
+    (void)collect_locked(cq);
+    count = cq->stash_count;
+    ofa_spin_drop(&cq->lock);
+    return count;
+}
+
 /* The same for those that are parked, too. */
 static bool gather_locked(struct ofa_cq *cq)
 {
@@ -217,6 +228,18 @@ void ofa_cq_fail(struct ofa_cq *cq, const struct ofa_completion *completion)
     if (ofa_unpark_locked(cq) || any)
         raise_locked(cq);
     ofa_spin_drop(&cq->lock);
+}
+
+bool ofa_cq_report_left(struct ofa_cq *cq)
+{
+    bool left;
+
+    ofa_spin_take(&cq->lock);
+    left = cq->armed == OFA_ARMED && cq->stash_count > 0;
+    if (left)
+        raise_locked(cq);
+    ofa_spin_drop(&cq->lock);
+    return left;
 }
 
 bool ofa_cq_is_armed(struct ofa_cq *cq)

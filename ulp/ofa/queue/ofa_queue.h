@@ -34,6 +34,19 @@ bool ofa_cq_is_armed(struct ofa_cq *cq);
 /* Looks for completions that need an event, after a queue pair has entered ERR. */
 void ofa_cq_look(struct ofa_cq *cq);
 
+/* Moves the completions of the SEVD to the stash. Returns how many the program can poll. */
+uint32_t ofa_cq_collect(struct ofa_cq *cq);
+
+/*
+ * Raises the event of an armed CQ that still has completions from before it was armed. Returns true
+ * if it did.
+ */
+bool ofa_cq_report_left(struct ofa_cq *cq);
+
+/* The CQs of a channel. */
+void ofa_channel_add(struct ibv_comp_channel *channel, struct ofa_cq *cq);
+void ofa_channel_remove(struct ibv_comp_channel *channel, struct ofa_cq *cq);
+
 /* Drops the completions of a queue pair whose EP was freed or cleared. */
 void ofa_cq_forget(struct ofa_cq *cq, const struct ofa_qp *qp);
 

@@ -257,13 +257,7 @@ static void on_event(struct rsock *rs, const struct rdma_cm_event *event)
 
 bool rs_has_events(const struct rsock *rs)
 {
-    struct ofa_fifo *fifo = &((struct cm_channel *)(void *)rs->channel)->fifo;
-    bool some;
-
-    (void)pthread_mutex_lock(&fifo->lock);
-    some = fifo->count > 0;
-    (void)pthread_mutex_unlock(&fifo->lock);
-    return some;
+    return !ofa_fifo_is_empty(&((struct cm_channel *)(void *)rs->channel)->fifo);
 }
 
 void rs_take_events(struct rsock *rs)

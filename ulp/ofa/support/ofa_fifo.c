@@ -135,6 +135,16 @@ int ofa_fifo_push(struct ofa_fifo *fifo, void *item)
     return error;
 }
 
+bool ofa_fifo_is_empty(struct ofa_fifo *fifo)
+{
+    bool empty;
+
+    (void)pthread_mutex_lock(&fifo->lock);
+    empty = fifo->count == 0;
+    (void)pthread_mutex_unlock(&fifo->lock);
+    return empty;
+}
+
 static void *take_first(struct ofa_fifo *fifo, void (*count)(void *item))
 {
     void *item = NULL;

@@ -29,6 +29,8 @@ void ofa_fifo_close(struct ofa_fifo *fifo);
 /* Returns 0 or ENOMEM. */
 int ofa_fifo_push(struct ofa_fifo *fifo, void *item);
 
+bool ofa_fifo_is_empty(struct ofa_fifo *fifo);
+
 /*
  * Takes the oldest item. Sleeps while there is none, unless the program has made the descriptor
  * non-blocking (EAGAIN). Returns 0 or errno. A sleeping thread may be cancelled.
