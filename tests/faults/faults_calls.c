@@ -6,16 +6,20 @@
 #include <fcntl.h>
 #include <ifaddrs.h>
 #include <link.h>
+#include <net/if.h>
+#include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -30,20 +34,39 @@ typedef long enter_function(long number, ...);
 static enter_function *enter;
 static int (*real_thread)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 static int (*real_addresses)(struct ifaddrs **);
+static struct if_nameindex *(*real_names)(void);
+static int (*real_lookup)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+static FILE *(*real_fopen)(const char *, const char *);
+static int (*real_vasprintf)(char **, const char *, va_list);
 
 /* ---- Whose call it is ------------------------------------------------------------------------ */
 
+#define WATCHED 16u
+
 static struct {
     uintptr_t start, end;
-} watched[4];
+} watched[WATCHED];
 static unsigned watched_count;
+
+static bool is_watched_object(const char *name)
+{
+    static const char *const parts[] = {"/libitapi.so",     "/libevent",      "/libdaplitapi.so",
+                                        "/libitexs.so",     "/libitsdp.so",   "/libitiser.so",
+                                        "/ofa/libibverbs.", "/ofa/librdmacm."};
+
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        if (strstr(name, parts[i]))
+            return true;
+    }
+    return false;
+}
 
 static int watch_object(struct dl_phdr_info *object, size_t size, void *unused)
 {
     (void)size, (void)unused;
-    if (!strstr(object->dlpi_name, "/libitapi.so") && !strstr(object->dlpi_name, "/libevent"))
+    if (!is_watched_object(object->dlpi_name))
         return 0;
-    for (unsigned i = 0; i < object->dlpi_phnum && watched_count < 4; i++) {
+    for (unsigned i = 0; i < object->dlpi_phnum && watched_count < WATCHED; i++) {
         const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
 
         if (segment->p_type == PT_LOAD && (segment->p_flags & PF_X) != 0) {
@@ -64,6 +87,10 @@ __attribute__((constructor)) static void find_all(void)
     *(void **)&enter = next_function("syscall");
     *(void **)&real_thread = next_function("pthread_create");
     *(void **)&real_addresses = next_function("getifaddrs");
+    *(void **)&real_names = next_function("if_nameindex");
+    *(void **)&real_lookup = next_function("getaddrinfo");
+    *(void **)&real_fopen = next_function("fopen");
+    *(void **)&real_vasprintf = next_function("vasprintf");
     (void)dl_iterate_phdr(watch_object, NULL);
 }
 
@@ -153,21 +180,26 @@ static bool fails(enum fault_call call, const void *caller, int fd)
     return true;
 }
 
-static int domain(int fd)
+static int socket_is(int fd, int option)
 {
     int value = 0;
     socklen_t length = sizeof(value);
 
-    if (enter(SYS_getsockopt, (long)fd, (long)SOL_SOCKET, (long)SO_DOMAIN, &value, &length) != 0)
+    if (enter(SYS_getsockopt, (long)fd, (long)SOL_SOCKET, (long)option, &value, &length) != 0)
         return -1;
     return value;
 }
 
-static bool is_stream(int fd)
+static bool is_internet(int fd)
 {
-    int family = domain(fd);
+    int family = socket_is(fd, SO_DOMAIN);
 
     return family == AF_INET || family == AF_INET6;
+}
+
+static bool is_stream(int fd)
+{
+    return is_internet(fd) && socket_is(fd, SO_TYPE) == SOCK_STREAM;
 }
 
 static bool is_connected(int fd)
@@ -293,6 +325,23 @@ void *realloc(void *old, size_t size)
     return allocated(memory, CALLER);
 }
 
+int posix_memalign(void **memory, size_t alignment, size_t size)
+{
+    void *made =
+        fails(FAULT_HEAP, CALLER, -1) ? NULL : allocated(__libc_memalign(alignment, size), CALLER);
+
+    if (!made)
+        return ENOMEM;
+    *memory = made;
+    return 0;
+}
+
+/* The C library allocates the text, so its place is not known, and its leak is not seen. */
+int vasprintf(char **text, const char *format, va_list list)
+{
+    return fails(FAULT_HEAP, CALLER, -1) ? -1 : real_vasprintf(text, format, list);
+}
+
 char *strdup(const char *text)
 {
     size_t length = strlen(text) + 1;
@@ -320,6 +369,27 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 int getifaddrs(struct ifaddrs **list)
 {
     return fails(FAULT_ADDRESSES, CALLER, -1) ? -1 : real_addresses(list);
+}
+
+struct if_nameindex *if_nameindex(void)
+{
+    return fails(FAULT_ADDRESSES, CALLER, -1) ? NULL : real_names();
+}
+
+int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
+                struct addrinfo **list)
+{
+    if (!fails(FAULT_ADDRESSES, CALLER, -1))
+        return real_lookup(node, service, hints, list);
+    return plan.error == ENOMEM ? EAI_MEMORY : EAI_SYSTEM;
+}
+
+void *mmap(void *at, size_t length, int protection, int flags, int fd, off_t offset)
+{
+    if (fails(FAULT_MAP, CALLER, -1))
+        return MAP_FAILED;
+    return (void *)enter(SYS_mmap, at, length, (long)protection, (long)flags, (long)fd,
+                         (long)offset); /* NOLINT: as the kernel returns it */
 }
 
 /* ---- Octets of streams ----------------------------------------------------------------------- */
@@ -351,10 +421,16 @@ static struct msghdr cut(const struct msghdr *message, size_t octets, struct iov
     return part;
 }
 
+/* A look at octets (MSG_PEEK) is never short of those that are there. */
 static long move_message(long number, int fd, const struct msghdr *message, int flags,
                          const void *caller, bool is_send)
 {
-    if (is_stream(fd) && hits(is_send ? FAULT_SEND : FAULT_RECEIVE, caller, fd)) {
+    if (!is_stream(fd)) {
+        if (is_internet(fd) && fails(FAULT_DATAGRAM, caller, fd))
+            return -1;
+        return enter(number, (long)fd, message, (long)flags);
+    }
+    if (hits(is_send ? FAULT_SEND : FAULT_RECEIVE, caller, fd)) {
         if (plan.error > 0) {
             errno = plan.error;
             return -1;
@@ -362,7 +438,8 @@ static long move_message(long number, int fd, const struct msghdr *message, int 
         if (plan.error == FAULT_END)
             (void)enter(SYS_shutdown, (long)fd,
                         (long)SHUT_RD); /* the end of a stream is permanent */
-        if (plan.error == FAULT_SHORT && plan.octets < vector_octets(message)) {
+        if (plan.error == FAULT_SHORT && !(flags & MSG_PEEK) &&
+            plan.octets < vector_octets(message)) {
             struct iovec room[64];
             struct msghdr part = cut(message, plan.octets, room, 64);
 
@@ -399,6 +476,18 @@ ssize_t send(int fd, const void *data, size_t length, int flags)
 ssize_t recv(int fd, void *data, size_t length, int flags)
 {
     return move_octets(fd, data, length, flags, CALLER, false);
+}
+
+ssize_t sendto(int fd, const void *data, size_t length, int flags, const struct sockaddr *to,
+               socklen_t to_length)
+{
+    struct iovec one = {(void *)(uintptr_t)data, length};
+    struct msghdr message = {.msg_name = (void *)(uintptr_t)to,
+                             .msg_namelen = to_length,
+                             .msg_iov = &one,
+                             .msg_iovlen = 1};
+
+    return move_message(SYS_sendmsg, fd, &message, flags, CALLER, true);
 }
 
 /* ---- Sockets --------------------------------------------------------------------------------- */
@@ -489,6 +578,38 @@ int fcntl(int fd, int command, ...)
     return (int)enter(SYS_fcntl, (long)fd, (long)command, argument);
 }
 
+int dup(int from)
+{
+    return fails(FAULT_DUPLICATE, CALLER, from) ? -1 : (int)enter(SYS_dup, (long)from);
+}
+
+int dup2(int from, int to)
+{
+    return fails(FAULT_DUPLICATE, CALLER, from) ? -1 : (int)enter(SYS_dup2, (long)from, (long)to);
+}
+
+int socketpair(int family, int type, int protocol, int ends[2])
+{
+    return fails(FAULT_PAIR, CALLER, -1)
+               ? -1
+               : (int)enter(SYS_socketpair, (long)family, (long)type, (long)protocol, ends);
+}
+
+int pipe2(int ends[2], int flags)
+{
+    return fails(FAULT_PAIR, CALLER, -1) ? -1 : (int)enter(SYS_pipe2, ends, (long)flags);
+}
+
+int memfd_create(const char *name, unsigned flags)
+{
+    return fails(FAULT_OPEN, CALLER, -1) ? -1 : (int)enter(SYS_memfd_create, name, (long)flags);
+}
+
+FILE *fopen(const char *path, const char *mode)
+{
+    return fails(FAULT_OPEN, CALLER, -1) ? NULL : real_fopen(path, mode);
+}
+
 int dup3(int from, int to, int flags)
 {
     return fails(FAULT_DUPLICATE, CALLER, from)
@@ -554,6 +675,31 @@ int epoll_wait(int set, struct epoll_event *events, int room, int timeout_ms)
                             (long)(_NSIG / 8));
 }
 
+int epoll_pwait(int set, struct epoll_event *events, int room, int timeout_ms,
+                const sigset_t *signals)
+{
+    return fails(FAULT_POLL_WAIT, CALLER, -1)
+               ? -1
+               : (int)enter(SYS_epoll_pwait, (long)set, events, (long)room, (long)timeout_ms,
+                            signals, (long)(_NSIG / 8));
+}
+
+int epoll_pwait2(int set, struct epoll_event *events, int room, const struct timespec *timeout,
+                 const sigset_t *signals)
+{
+    return fails(FAULT_POLL_WAIT, CALLER, -1)
+               ? -1
+               : (int)enter(SYS_epoll_pwait2, (long)set, events, (long)room, timeout, signals,
+                            (long)(_NSIG / 8));
+}
+
+int poll(struct pollfd *fds, nfds_t count, int timeout_ms)
+{
+    return fails(FAULT_POLL_WAIT, CALLER, -1)
+               ? -1
+               : (int)enter(SYS_poll, fds, (long)count, (long)timeout_ms);
+}
+
 int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *signals)
 {
     struct timespec left = timeout ? *timeout : (struct timespec){0, 0};
@@ -567,6 +713,47 @@ int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout, cons
 ssize_t getrandom(void *data, size_t length, unsigned flags)
 {
     return fails(FAULT_RANDOM, CALLER, -1) ? -1 : enter(SYS_getrandom, data, length, (long)flags);
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+ssize_t pread(int fd, void *data, size_t length, off_t offset)
+{
+    return fails(FAULT_FILE, CALLER, fd) ? -1
+                                         : enter(SYS_pread64, (long)fd, data, length, (long)offset);
+}
+
+ssize_t pwrite(int fd, const void *data, size_t length, off_t offset)
+{
+    return fails(FAULT_FILE, CALLER, fd)
+               ? -1
+               : enter(SYS_pwrite64, (long)fd, data, length, (long)offset);
+}
+
+ssize_t preadv2(int fd, const struct iovec *parts, int count, off_t offset, int flags)
+{
+    return fails(FAULT_FILE, CALLER, fd)
+               ? -1
+               : enter(SYS_preadv2, (long)fd, parts, (long)count, (long)offset, 0L, (long)flags);
+}
+
+ssize_t pwritev2(int fd, const struct iovec *parts, int count, off_t offset, int flags)
+{
+    return fails(FAULT_FILE, CALLER, fd)
+               ? -1
+               : enter(SYS_pwritev2, (long)fd, parts, (long)count, (long)offset, 0L, (long)flags);
+}
+
+int fdatasync(int fd)
+{
+    return fails(FAULT_FILE, CALLER, fd) ? -1 : (int)enter(SYS_fdatasync, (long)fd);
+}
+
+int fallocate(int fd, int mode, off_t offset, off_t length)
+{
+    return fails(FAULT_FILE, CALLER, fd)
+               ? -1
+               : (int)enter(SYS_fallocate, (long)fd, (long)mode, (long)offset, (long)length);
 }
 
 /* ---- syscall(2), by which the data path enters the kernel ------------------------------------ */

@@ -3,8 +3,9 @@
  * faults_calls.h - replaces functions of the C library and lets one call of the library under test
  * fail.
  *
- * It counts the calls of libitapi and libevent and lets them fail, only while it is armed. It never
- * touches calls on TCP sockets that were connected when it was armed: the bystander uses those.
+ * It counts the calls of libitapi, of the libraries on top of it and of libevent. It lets them fail
+ * only while it is armed, and never those on TCP sockets that were connected when it was armed: the
+ * bystander uses these.
  */
 #ifndef ITAPI_TESTS_FAULTS_CALLS_H
 #define ITAPI_TESTS_FAULTS_CALLS_H
@@ -27,16 +28,20 @@ enum fault_call {
     FAULT_RECEIVE, /* on TCP: recv, recvmsg */
     FAULT_SHUTDOWN,
     FAULT_CLOSE,
-    FAULT_DUPLICATE, /* fcntl(F_DUPFD...), dup3 */
+    FAULT_DUPLICATE, /* fcntl(F_DUPFD...), dup, dup2, dup3 */
     FAULT_POLL_SET,  /* epoll_create1 */
     FAULT_POLL_ADD,  /* epoll_ctl(EPOLL_CTL_ADD) */
-    FAULT_POLL_WAIT, /* epoll_wait and its variants, ppoll */
+    FAULT_POLL_WAIT, /* epoll_wait and its variants, poll, ppoll */
     FAULT_EVENTFD,
     FAULT_READ, /* of eventfds, and of /proc/self/maps */
     FAULT_TIMERFD,
     FAULT_RANDOM,
-    FAULT_ADDRESSES, /* getifaddrs */
-    FAULT_OPEN,
+    FAULT_ADDRESSES, /* getifaddrs, if_nameindex, getaddrinfo */
+    FAULT_OPEN,      /* also memfd_create and fopen */
+    FAULT_MAP,       /* mmap */
+    FAULT_PAIR,      /* socketpair, pipe2 */
+    FAULT_FILE,      /* pread, pwrite and their variants, fdatasync, fallocate */
+    FAULT_DATAGRAM,  /* sendmsg, recvmsg and their variants on UDP */
     FAULT_CALLS
 };
 
@@ -53,7 +58,7 @@ struct fault_plan {
     size_t octets;      /* of FAULT_SHORT */
 };
 
-#define FAULT_SITES 1024
+#define FAULT_SITES 2048
 
 struct fault_site {
     enum fault_call call;

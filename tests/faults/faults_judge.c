@@ -4,8 +4,6 @@
 #include "status/status_kit.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #define POSTS 4096u
@@ -17,12 +15,11 @@ static struct {
 } posts[POSTS];
 static unsigned post_count;
 static unsigned round_first;
-static struct fault_findings *findings;
 static bool all_strict;
 
 void judge_begin(struct fault_findings *to, bool strict)
 {
-    findings = to;
+    find_begin(to);
     all_strict = strict;
     memset(posts, 0, sizeof(posts));
     post_count = 0;
@@ -32,26 +29,6 @@ void judge_begin(struct fault_findings *to, bool strict)
 void judge_round(void)
 {
     round_first = post_count;
-}
-
-void judge_say(const char *format, ...)
-{
-    char *end = findings->said + findings->length;
-    size_t room = sizeof(findings->said) - findings->length;
-    va_list list;
-    int length;
-
-    findings->count++;
-    va_start(list, format);
-    length = vsnprintf(end, room, format, list);
-    va_end(list);
-    if (length > 0 && (size_t)length + 64 < room) {
-        findings->length += (unsigned)length;
-        findings->length +=
-            (unsigned)snprintf(findings->said + findings->length, 64, " [%s]\n", scenario_stage());
-    } else {
-        *end = '\0';
-    }
 }
 
 static bool is_documented(const char *call, it_status_t status)
@@ -93,18 +70,18 @@ bool judge_call(const char *call, it_status_t status)
     if (status == IT_SUCCESS)
         return true;
     if (all_strict)
-        judge_say("%s: %s, and nothing was wrong", call, itx_status_string(status));
+        find_say("%s: %s, and nothing was wrong", call, itx_status_string(status));
     else if (!is_documented(call, status))
-        judge_say("%s: %s, which is not documented", call, itx_status_string(status));
+        find_say("%s: %s, which is not documented", call, itx_status_string(status));
     else if (!is_explained(status))
-        judge_say("%s: %s, which the fault does not explain", call, itx_status_string(status));
+        find_say("%s: %s, which the fault does not explain", call, itx_status_string(status));
     return false;
 }
 
 void judge_must(const char *call, it_status_t status)
 {
     if (status != IT_SUCCESS)
-        judge_say("%s: %s, where only success will do", call, itx_status_string(status));
+        find_say("%s: %s, where only success will do", call, itx_status_string(status));
 }
 
 it_dto_cookie_t judge_cookie(struct leg *leg)
@@ -122,7 +99,7 @@ bool judge_post(const char *call, struct leg *leg, it_status_t status)
     post_count++;
     leg->due++;
     if (post_count >= POSTS)
-        judge_say("the scenario posts more than it can count");
+        find_say("the scenario posts more than it can count");
     return true;
 }
 
@@ -137,13 +114,13 @@ void judge_completion(struct leg *of, const it_dto_cmpl_event_t *event)
     struct leg *leg;
 
     if (event->cookie >= post_count) {
-        judge_say("a completion with cookie 0x%" PRIx64 " that no post had",
-                  (uint64_t)event->cookie);
+        find_say("a completion with cookie 0x%" PRIx64 " that no post had",
+                 (uint64_t)event->cookie);
         return;
     }
     leg = posts[event->cookie].leg;
     if (posts[event->cookie].done++ != 0) {
-        judge_say("%s: post %" PRIu64 " completes twice", leg->name, (uint64_t)event->cookie);
+        find_say("%s: post %" PRIu64 " completes twice", leg->name, (uint64_t)event->cookie);
         return;
     }
     posts[event->cookie].status = event->dto_status;
@@ -155,8 +132,8 @@ void judge_completion(struct leg *of, const it_dto_cmpl_event_t *event)
         of->received++;
     if (event->dto_status != IT_DTO_SUCCESS &&
         (leg->strict || (all_strict && !leg->ended && event->dto_status != IT_DTO_ERR_FLUSHED)))
-        judge_say("%s: post %" PRIu64 " fails: %s", leg->name, (uint64_t)event->cookie,
-                  itx_dto_status_string(event->dto_status));
+        find_say("%s: post %" PRIu64 " fails: %s", leg->name, (uint64_t)event->cookie,
+                 itx_dto_status_string(event->dto_status));
 }
 
 void judge_connection(struct leg *leg, it_event_type_t number)
@@ -166,10 +143,10 @@ void judge_connection(struct leg *leg, it_event_type_t number)
     bool right = is_end ? leg->established && !leg->ended : leg->pending;
 
     if (!right)
-        judge_say("%s: %s out of turn (pending %d, established %d, ended %d)", leg->name,
-                  itx_event_string(number), leg->pending, leg->established, leg->ended);
+        find_say("%s: %s out of turn (pending %d, established %d, ended %d)", leg->name,
+                 itx_event_string(number), leg->pending, leg->established, leg->ended);
     if (leg->strict && number != IT_CM_MSG_CONN_ESTABLISHED_EVENT)
-        judge_say("%s: %s", leg->name, itx_event_string(number));
+        find_say("%s: %s", leg->name, itx_event_string(number));
     if (is_end)
         leg->ended = true;
     else if (number == IT_CM_MSG_CONN_ESTABLISHED_EVENT)

@@ -21,9 +21,8 @@ struct leg {
     unsigned received;
 };
 
-/* Resets all state. Later messages go to findings. strict: nothing may fail. */
+/* Resets all state. strict: nothing may fail. */
 void judge_begin(struct fault_findings *findings, bool strict);
-void judge_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Returns true on success. Any other status must be explained by the fault. */
 bool judge_call(const char *call, it_status_t status);
 #define JUDGE(call, arguments) judge_call(#call, call arguments)

@@ -98,6 +98,10 @@ static const struct {
     [FAULT_RANDOM] = {"random", {ONCE(EINTR), ONCE(ENOSYS)}},
     [FAULT_ADDRESSES] = {"addresses", {ONCE(ENOMEM), ONCE(EMFILE)}},
     [FAULT_OPEN] = {"open", {ONCE(EMFILE), ONCE(ENOENT)}},
+    [FAULT_MAP] = {"mmap", {ONCE(ENOMEM)}},
+    [FAULT_PAIR] = {"pair", {ONCE(EMFILE)}},
+    [FAULT_FILE] = {"file", {ONCE(EIO), ONCE(ENOSPC)}},
+    [FAULT_DATAGRAM] = {"datagram", {ONCE(EAGAIN), ONCE(EINTR), ONCE(ENOBUFS), ONCE(ECONNREFUSED)}},
 };
 
 static const char *const mode_names[FAULT_MODES] = {"alone", "beside"};
@@ -110,16 +114,32 @@ struct fault_case {
     const char *kind;
 };
 
+#define POOLED 16
+
 /* The results of a child for its parent. */
 struct outcome {
     struct fault_record record;
     struct fault_findings findings;
+    struct find_resources resources; /* after the last run */
+    const void *pooled[POOLED];      /* of a reference: places whose memory grows without faults */
+    unsigned pooled_count;
     char stage[64];
 };
 
 static struct outcome *reference[FAULT_MODES];
 static struct fault_case *cases;
 static size_t case_count;
+
+static bool is_pooled(const void *caller)
+{
+    for (enum fault_mode mode = 0; mode < FAULT_MODES; mode++) {
+        for (unsigned i = 0; reference[mode] && i < reference[mode]->pooled_count; i++) {
+            if (reference[mode]->pooled[i] == caller)
+                return true;
+        }
+    }
+    return false;
+}
 
 static void *shared(size_t octets)
 {
@@ -156,31 +176,115 @@ static const char *place(const void *caller)
     return text;
 }
 
-/* Reports leaks: places with more live allocations than after a run without a fault. */
-static void compare_heap(const struct outcome *with)
+static const struct fault_site *heap_site(const struct fault_record *record, const void *caller)
+{
+    for (unsigned i = 0; i < record->site_count; i++) {
+        if (record->sites[i].caller == caller && record->sites[i].call == FAULT_HEAP)
+            return &record->sites[i];
+    }
+    return NULL;
+}
+
+/* Returns whether the site has more live allocations than in `with` and `more` together. */
+static bool is_more(const struct fault_site *site, const struct fault_record *with, int more)
+{
+    const struct fault_site *allowed = heap_site(with, site->caller);
+
+    return site->call == FAULT_HEAP && site->live > more + (allowed ? allowed->live : 0);
+}
+
+static bool has_more(const struct fault_record *with, int more)
 {
     faults_live(&outcome->record);
-    if (!with)
+    for (unsigned i = 0; i < outcome->record.site_count; i++) {
+        if (is_more(&outcome->record.sites[i], with, more) &&
+            !is_pooled(outcome->record.sites[i].caller))
+            return true;
+    }
+    return false;
+}
+
+/* Threads of the library may still free something. */
+static bool has_more_for_long(const struct fault_record *with, int more)
+{
+    uint64_t end_us = find_now_us() + find_limit_us() / 20;
+
+    while (has_more(with, more)) {
+        if (find_now_us() > end_us)
+            return true;
+        (void)usleep(1000);
+    }
+    return false;
+}
+
+/* Reports places with more live allocations than in `with`, and than `more` beyond that. */
+static void compare_heap(const struct fault_record *with, int more)
+{
+    if (!has_more_for_long(with, more))
         return;
     for (unsigned i = 0; i < outcome->record.site_count; i++) {
         const struct fault_site *site = &outcome->record.sites[i];
-        int allowed = 0;
 
-        for (unsigned k = 0; k < with->record.site_count; k++) {
-            if (with->record.sites[k].caller == site->caller &&
-                with->record.sites[k].call == FAULT_HEAP)
-                allowed = with->record.sites[k].live;
-        }
-        if (site->call == FAULT_HEAP && site->live > allowed) {
-            struct fault_findings *findings = &outcome->findings;
-
-            findings->count++;
-            findings->length += (unsigned)snprintf(findings->said + findings->length,
-                                                   sizeof(findings->said) - findings->length,
-                                                   "%d allocations instead of %d of %s are left\n",
-                                                   site->live, allowed, place(site->caller));
-        }
+        if (is_more(site, with, more) && !is_pooled(site->caller))
+            find_say("%d allocations more than %d of %s are left", site->live, more,
+                     place(site->caller));
     }
+}
+
+static void run_once(const struct fault_case *one, const struct fault_plan *plan)
+{
+    scenario_run(one->mode, plan, plan->error == 0, &outcome->findings);
+}
+
+#define GROWTHS 4
+
+/*
+ * Runs the plan several times, and as often again, and gets what there was in between. What a run
+ * leaks has grown then.
+ */
+static void run_often(const struct fault_case *one, struct fault_record *before)
+{
+    static struct fault_record apart;
+
+    for (unsigned i = 0; i < 2 * GROWTHS; i++) {
+        memset(&apart, 0, sizeof(apart)); /* the nth call of each run fails */
+        faults_record(&apart);
+        run_once(one, &one->plan);
+        if (i == GROWTHS - 1)
+            faults_live(before);
+    }
+}
+
+static void find_growth(const struct fault_case *one)
+{
+    static struct fault_record before;
+
+    run_often(one, &before);
+    compare_heap(&before, GROWTHS - 2);
+}
+
+/* Without a fault: pools that have not reached their limit grow, too. */
+static void find_pools(const struct fault_case *one)
+{
+    static struct fault_record before;
+
+    run_often(one, &before);
+    if (!has_more_for_long(&before, 0))
+        return;
+    for (unsigned i = 0; i < outcome->record.site_count; i++) {
+        const struct fault_site *site = &outcome->record.sites[i];
+
+        if (is_more(site, &before, 0) && outcome->pooled_count < POOLED)
+            outcome->pooled[outcome->pooled_count++] = site->caller;
+    }
+}
+
+/* Some libraries keep descriptors and threads: as many as after runs without a fault. */
+static void compare_resources(const struct outcome *with)
+{
+    if (with)
+        find_left(&with->resources);
+    outcome->resources = find_resources();
 }
 
 /* Runs the case, then the same without a fault, which must succeed in the same process. */
@@ -193,11 +297,18 @@ static void run_child(const struct fault_case *one, const struct outcome *with)
     (void)signal(SIGALRM, on_alarm);
     (void)setitimer(ITIMER_REAL, &limit, NULL);
     faults_record(&outcome->record);
-    scenario_run(one->mode, &one->plan, one->plan.error == 0, &outcome->findings);
+    run_once(one, &one->plan);
     faults_record(&apart); /* the counts of the next run do not belong to the case */
-    scenario_run(one->mode, &nothing, true, &outcome->findings);
-    faults_record(&outcome->record);
-    compare_heap(with);
+    run_once(one, &nothing);
+    compare_resources(with);
+    if (!with && scenario_pools)
+        find_pools(one);
+    else if (!with)
+        faults_live(&outcome->record);
+    else if (!scenario_pools)
+        compare_heap(&with->record, 0);
+    else if (has_more_for_long(&with->record, 0))
+        find_growth(one);
     _exit(0);
 }
 
@@ -224,11 +335,13 @@ static bool run_case(const struct fault_case *one, const struct outcome *with)
     return outcome->findings.count == 0;
 }
 
-static void say_case(const struct fault_case *one)
+#define SLOW_US 3000000u /* not wrong, but somebody should know why */
+
+static void say_case(const struct fault_case *one, uint64_t took_us)
 {
-    printf("--one %s '%s' '%s' %s %u %zu\n%s", mode_names[one->mode], calls[one->plan.call].name,
+    printf("--one %s '%s' '%s' %s %u %zu%s\n%s", mode_names[one->mode], calls[one->plan.call].name,
            one->kind, place(one->plan.caller), one->plan.nth, one->plan.octets,
-           outcome->findings.said);
+           took_us > SLOW_US ? " is slow" : "", outcome->findings.said);
     (void)fflush(stdout);
 }
 
@@ -345,14 +458,15 @@ static void run_share(unsigned share, unsigned shares, struct tally *tally)
     outcome = shared(sizeof(*outcome));
     for (size_t i = share; i < case_count; i += shares) {
         const struct fault_case *one = &cases[i];
+        uint64_t begun_us = find_now_us();
         bool good = run_case(one, reference[one->mode]);
 
         tally->run[one->plan.call]++;
         tally->failed[one->plan.call] += outcome->record.hits != 0;
-        if (!good) {
+        if (!good)
             tally->found++;
-            say_case(one);
-        }
+        if (!good || find_now_us() - begun_us > SLOW_US)
+            say_case(one, find_now_us() - begun_us);
         if (i / 1000 != (i + shares) / 1000)
             fprintf(stderr, "%zu of %zu\n", i, case_count);
     }
@@ -399,7 +513,18 @@ static void make_references(void)
             printf("without a fault:\n%s", outcome->findings.said);
             exit(1);
         }
+        for (unsigned i = 0; i < outcome->pooled_count; i++)
+            printf("%s grows without a fault, too\n", place(outcome->pooled[i]));
     }
+}
+
+static bool may_be_unreached(enum fault_call call)
+{
+    const enum fault_call *one = scenario_unreached;
+
+    while (*one != FAULT_CALLS && *one != call)
+        one++;
+    return *one == call;
 }
 
 /* A row without any call tests nothing: the library now uses another call. */
@@ -407,8 +532,8 @@ static bool all_are_reached(void)
 {
     bool all = true;
 
-    for (unsigned call = 0; call < FAULT_CALLS; call++) {
-        if (reference[FAULT_ALONE]->record.count[call] == 0) {
+    for (enum fault_call call = 0; call < FAULT_CALLS; call++) {
+        if (reference[FAULT_ALONE]->record.count[call] == 0 && !may_be_unreached(call)) {
             printf("%s: the scenario does not reach it\n", calls[call].name);
             all = false;
         }
@@ -461,7 +586,7 @@ static int run_one(char **words)
     }
     outcome = shared(sizeof(*outcome));
     good = run_case(&one, reference[one.mode]);
-    say_case(&one);
+    say_case(&one, 0);
     return good ? 0 : 1;
 }
 

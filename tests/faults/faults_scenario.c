@@ -3,7 +3,6 @@
 
 #include "faults/faults_side.h"
 #include "support/it_fixture.h"
-#include "support/threads.h"
 
 #include <arpa/inet.h>
 #include <string.h>
@@ -29,6 +28,11 @@ static struct leg shared_queue;
 static struct leg *all_legs[4];
 static uint64_t round_number;
 
+const enum fault_call scenario_unreached[] = {FAULT_MAP, FAULT_PAIR, FAULT_FILE, FAULT_DATAGRAM,
+                                              FAULT_CALLS};
+
+const bool scenario_pools = false;
+
 const char *scenario_stage(void)
 {
     return stage;
@@ -52,8 +56,8 @@ static const char *leg_text(const struct leg *leg)
         while (!(condition)) {                                                                     \
             sides_look(sides, 2);                                                                  \
             if (fx_now_us() > end_us) {                                                            \
-                judge_say("never: %s; left %s, right %s", #condition, leg_text(&legs[0]),          \
-                          leg_text(&legs[1]));                                                     \
+                find_say("never: %s; left %s, right %s", #condition, leg_text(&legs[0]),           \
+                         leg_text(&legs[1]));                                                      \
                 break;                                                                             \
             }                                                                                      \
         }                                                                                          \
@@ -175,7 +179,7 @@ static bool tcp_pair(int fds[2])
     if (bind(listener, (struct sockaddr *)&address, length) != 0 || listen(listener, 1) != 0 ||
         getsockname(listener, (struct sockaddr *)&address, &length) != 0 ||
         connect(fds[0], (struct sockaddr *)&address, length) != 0)
-        judge_say("the scenario's own sockets fail");
+        find_say("the scenario's own sockets fail");
     fds[1] = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
     (void)close(listener);
     return fds[1] >= 0;
@@ -217,7 +221,7 @@ static void check_received(unsigned i, unsigned message, size_t length)
 {
     if (legs[i].received > message && !fx_is_filled(sides[i].data + AT_RECV + message * 1024,
                                                     length, (uint32_t)round_number + message))
-        judge_say("%s: message %u is not what was sent", legs[i].name, message);
+        find_say("%s: message %u is not what was sent", legs[i].name, message);
 }
 
 static const size_t lengths[3] = {24, 1000, 1};
@@ -255,9 +259,9 @@ static void write_and_read(void)
     if (!judge_is_done(cookie, &status) || status != IT_DTO_SUCCESS)
         return;
     if (!fx_is_filled(sides[1].data + AT_LARGE, LARGE, (uint32_t)round_number))
-        judge_say("what was written is not there");
+        find_say("what was written is not there");
     if (!fx_is_filled(sides[0].data + AT_WRITE, 3000, (uint32_t)round_number))
-        judge_say("what was read is not what is there");
+        find_say("what was read is not what is there");
 }
 
 static void count_up(void)
@@ -277,7 +281,7 @@ static void count_up(void)
     AWAIT(judge_is_done(cookie, &status));
     if (judge_is_done(cookie, &status) && status == IT_DTO_SUCCESS &&
         (*word != 42 || *before != 40))
-        judge_say("fetch and add made %u of %u", (unsigned)*word, (unsigned)*before);
+        find_say("fetch and add made %u of %u", (unsigned)*word, (unsigned)*before);
 }
 
 /* Posts a burst of small requests, which share system calls or wait for one another. */
@@ -374,7 +378,7 @@ static void bystander_ping(void)
         (void)POST(from, it_post_send, (from->ep, &segment, 1, judge_cookie(from), SIDE_SIGNAL));
         AWAIT(to->received == before && from->due == 0);
         if (!fx_is_filled(sides[1 - i].data + AT_BYSTANDER, 500, before))
-            judge_say("the bystander's data is wrong");
+            find_say("the bystander's data is wrong");
     }
     stage = during;
 }
@@ -467,8 +471,7 @@ static void sides_open(void)
 void scenario_run(enum fault_mode mode, const struct fault_plan *plan, bool strict,
                   struct fault_findings *findings)
 {
-    size_t fds = fx_fd_count();
-    struct threads threads = threads_now();
+    struct find_resources before = find_resources();
 
     judge_begin(findings, strict);
     memset(bystanders, 0, sizeof(bystanders));
@@ -495,7 +498,5 @@ void scenario_run(enum fault_mode mode, const struct fault_plan *plan, bool stri
             side_close(&sides[i]);
     }
     faults_disarm();
-    threads_await(threads.count);
-    if (fx_fd_count() != fds)
-        judge_say("%zu descriptors instead of %zu", fx_fd_count(), fds);
+    find_left(&before);
 }

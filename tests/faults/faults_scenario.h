@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * faults_scenario.h - a program that uses all parts of the API and checks the results, while one of
- * the library's system calls fails.
+ * faults_scenario.h - a program that uses all parts of an API and checks the results, while one of
+ * the library's system calls fails. Each executable has one scenario.
  */
 #ifndef ITAPI_TESTS_FAULTS_SCENARIO_H
 #define ITAPI_TESTS_FAULTS_SCENARIO_H
 
 #include "faults/faults_calls.h"
+#include "faults/faults_find.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,18 +18,13 @@ enum fault_mode {
     FAULT_MODES
 };
 
-#define FAULT_SAID 2048
-
-/* The failures found, one line each. */
-struct fault_findings {
-    unsigned count;
-    unsigned length;
-    char said[FAULT_SAID];
-};
-
 /* If plan->error is 0 no call fails, and each step has to succeed. */
 void scenario_run(enum fault_mode mode, const struct fault_plan *plan, bool strict,
                   struct fault_findings *findings);
+/* The calls that this scenario cannot reach, ended by FAULT_CALLS. */
+extern const enum fault_call scenario_unreached[];
+/* The library keeps memory for later use: only what grows with each run is a leak. */
+extern const bool scenario_pools;
 /* Returns the present step of the scenario, for the report on a run that hangs. */
 const char *scenario_stage(void);
 

@@ -136,10 +136,10 @@ static void take_event(struct side *side, const it_event_t *event)
     case IT_ASYNC_AFF_EVENT_STREAM:
         leg = leg_of(event->aff_async.cause.ep);
         if (leg && (++leg->affiliated > 1 || leg->strict))
-            judge_say("%s: %s", leg->name, itx_event_string(event->event_number));
+            find_say("%s: %s", leg->name, itx_event_string(event->event_number));
         break;
     default:
-        judge_say("%s", itx_event_string(event->event_number));
+        find_say("%s", itx_event_string(event->event_number));
     }
 }
 
@@ -151,7 +151,7 @@ static bool look_at(struct side *side, it_evd_handle_t evd)
     if (status == IT_SUCCESS)
         take_event(side, &event);
     else if (status != IT_ERR_QUEUE_EMPTY)
-        judge_say("it_evd_dequeue: %s", itx_status_string(status));
+        find_say("it_evd_dequeue: %s", itx_status_string(status));
     return status == IT_SUCCESS;
 }
 
@@ -191,7 +191,7 @@ static void sleep_on(struct side *side, unsigned turn)
     if (status == IT_SUCCESS)
         take_event(side, &event);
     else if (status != IT_ERR_TIMEOUT_EXPIRED && status != IT_ERR_INTERRUPT)
-        judge_say("it_evd_wait: %s", itx_status_string(status));
+        find_say("it_evd_wait: %s", itx_status_string(status));
 }
 
 void sides_look(struct side *sides, unsigned count)

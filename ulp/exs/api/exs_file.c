@@ -318,10 +318,8 @@ static void *read_there(void *argument)
 /* Starts a thread for the call. */
 static void start_thread(struct exs_file *file)
 {
-    int error = exs_thread_start(NULL, read_there, file);
-
-    if (error != 0)
-        leave(file, error);
+    if (exs_thread_start(NULL, read_there, file) != 0)
+        leave(file, ENOMEM); /* the program cannot know of the thread: not EAGAIN */
 }
 
 /* ---- Cancelling ----------------------------------------------------------------------------- */

@@ -290,7 +290,7 @@ int exs_init(int version);
  * @param protocol  0, IPPROTO_TCP
  *
  * @return the descriptor, or -1 with errno: EAFNOSUPPORT, ESOCKTNOSUPPORT, EPROTONOSUPPORT, EMFILE,
- *         ENFILE, ENOMEM, EPERM (exs_init)
+ *         ENFILE, ENOMEM, ENOBUFS, EPERM (exs_init)
  *
  * Source: ES-API.
  */
@@ -312,7 +312,8 @@ int exs_bind(int fd, const struct sockaddr *addr, socklen_t addrlen);
  *
  * @param backlog  connections that may wait for exs_accept; less than 1 counts as 1
  *
- * @return 0, or -1 with errno: EBADF, EINVAL (connected or connecting), EADDRINUSE, EACCES
+ * @return 0, or -1 with errno: EBADF, EINVAL (connected or connecting), EADDRINUSE, EACCES, ENOBUFS
+ *         (the transport has no memory or descriptor left)
  *
  * Source: ES-API.
  */
@@ -347,7 +348,8 @@ int exs_accept(int fd, exs_acceptaddr_t *address_vector, int count, int flags,
  *         listening; closed connection), ENETUNREACH
  *
  * Event: EXS_EVT_CONNECT with 0, ECONNREFUSED, ETIMEDOUT, EHOSTUNREACH, ENETUNREACH, ECONNRESET,
- * EPROTO (the peer is no EXS socket of this type), ECANCELED.
+ * EPROTO (the peer is no EXS socket of this type), ENOBUFS (the transport has no memory or
+ * descriptor left), ECANCELED.
  * Source: ES-API.
  */
 int exs_connect(int fd, const struct sockaddr *addr, socklen_t addrlen, int flags,

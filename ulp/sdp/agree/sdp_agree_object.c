@@ -127,12 +127,22 @@ bool sdp_agree_say(struct sdp_agreement *agreement, const uint8_t *first, const 
     return false;
 }
 
+/* The stream is as before, and the octets are still there. */
+static bool is_passing(int error)
+{
+    return error == EAGAIN || error == EINTR || error == ENOMEM || error == ENOBUFS;
+}
+
 int sdp_agree_peek(const struct sdp_agreement *agreement, uint8_t octets[SDP_PREFACE_OCTETS])
 {
     ssize_t count = recv(agreement->fd, octets, SDP_PREFACE_OCTETS, MSG_PEEK | MSG_DONTWAIT);
 
-    if (count < 0 && (errno == EAGAIN || errno == EINTR))
+    if (count < 0 && is_passing(errno))
         return 0;
+    if (count < 0) { /* the peer's preface, if it still comes, is not for the program */
+        (void)shutdown(agreement->fd, SHUT_RDWR);
+        sdp_agree_take(agreement);
+    }
     return count == SDP_PREFACE_OCTETS ? 1 : -1;
 }
 

@@ -120,7 +120,8 @@ enum sdp_agree_verdict sdp_server_look(struct sdp_agreement *agreement)
         return sdp_agree_decide(agreement, SDP_CONVERT);
     for (int i = 0; i < SDP_NONCE_OCTETS; i++)
         refusal[i] = octets[i] ^ 0xff;
-    (void)sdp_agree_say(agreement, agreement->own_nonce, refusal);
+    if (!sdp_agree_say(agreement, agreement->own_nonce, refusal))
+        (void)shutdown(agreement->fd, SHUT_RDWR); /* or the client would wait for ever */
     return sdp_agree_decide(agreement, SDP_TCP);
 }
 

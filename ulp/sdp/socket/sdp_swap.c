@@ -208,14 +208,37 @@ static bool start(struct sdp_socket *socket, int stream, int face, bool active,
     return false;
 }
 
+/*
+ * The peer converts, so what it has sent, or sends still, is not for the program: the program finds
+ * the end of the stream.
+ */
+static void abandon(int stream)
+{
+    char octets[256];
+
+    (void)shutdown(stream, SHUT_RDWR);
+    while (recv(stream, octets, sizeof(octets), MSG_DONTWAIT) > 0)
+        continue;
+}
+
+static void abandon_number(struct sdp_socket *socket)
+{
+    (void)pthread_mutex_lock(&socket->lock);
+    if (socket->numbers_count > 0)
+        abandon(socket->numbers[0]);
+    (void)pthread_mutex_unlock(&socket->lock);
+}
+
 bool sdp_swap(struct sdp_socket *socket, bool active, const struct sdp_settings *settings)
 {
     int stream = keep_stream(socket);
     int face = -1;
     bool started = false;
 
-    if (stream < 0)
+    if (stream < 0) {
+        abandon_number(socket);
         return false;
+    }
     if (sdp_face_open(&socket->face, &face) == 0) {
         started = start(socket, stream, face, active, settings);
         (void)close(face);
@@ -223,7 +246,7 @@ bool sdp_swap(struct sdp_socket *socket, bool active, const struct sdp_settings 
             sdp_face_close(&socket->face);
     }
     if (!started) {
-        (void)shutdown(stream, SHUT_RDWR);
+        abandon(stream);
         (void)close(stream);
         return false;
     }
