@@ -17,11 +17,11 @@
 static const struct find_result documented[] = {
     {NULL, {ENOMEM, ENOBUFS, 0}},
     {"socket", {EMFILE, ENFILE, 0}},
-    {"bind", {EADDRINUSE, 0}},
-    {"listen", {EADDRINUSE, 0}},
+    {"bind", {EADDRINUSE, EMFILE, 0}}, /* EMFILE: rsockets open what they need late */
+    {"listen", {EADDRINUSE, EMFILE, 0}},
     {"connect",
-     {ECONNREFUSED, ETIMEDOUT, ENETUNREACH, EHOSTUNREACH, EADDRNOTAVAIL, ECONNRESET, EINTR, EMFILE,
-      EAGAIN, 0}},
+     {ECONNREFUSED, ETIMEDOUT, ENETUNREACH, EHOSTUNREACH, EADDRNOTAVAIL, EADDRINUSE, ECONNRESET,
+      EINTR, EMFILE, EAGAIN, 0}},
     {"accept", {EMFILE, ENFILE, ECONNABORTED, EINTR, ECONNRESET, ETIMEDOUT, 0}},
     {"send", {ECONNRESET, EPIPE, ENOTCONN, ETIMEDOUT, EINTR, 0}},
     {"receive", {ECONNRESET, ENOTCONN, ETIMEDOUT, EINTR, 0}},

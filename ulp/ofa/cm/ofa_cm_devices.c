@@ -14,10 +14,35 @@ static struct {
     struct ibv_pd *pd;
 } devices = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+static void close_locked(void)
+{
+    while (devices.count > 0)
+        (void)ibv_close_device(devices.contexts[--devices.count]);
+    free(devices.contexts);
+    devices.contexts = NULL;
+}
+
+/* Opens those of ours. Without one of them the places of the others would be wrong. */
+static int open_listed_locked(struct ibv_device **list)
+{
+    for (; *list; list++) {
+        struct ibv_context *context;
+
+        if (!ofa_door_of(*list))
+            continue;
+        context = ibv_open_device(*list);
+        if (!context)
+            return errno;
+        devices.contexts[devices.count++] = context;
+    }
+    return devices.count > 0 ? 0 : ENODEV;
+}
+
 static int open_locked(void)
 {
     struct ibv_device **list;
     int count;
+    int error = ENOMEM;
 
     if (devices.contexts)
         return 0;
@@ -25,18 +50,12 @@ static int open_locked(void)
     if (!list)
         return errno;
     devices.contexts = calloc((size_t)count + 1, sizeof(struct ibv_context *));
-    for (int i = 0; i < count && devices.contexts; i++) {
-        struct ibv_context *context = ofa_door_of(list[i]) ? ibv_open_device(list[i]) : NULL;
-
-        if (context)
-            devices.contexts[devices.count++] = context;
-    }
+    if (devices.contexts)
+        error = open_listed_locked(list);
     ibv_free_device_list(list);
-    if (devices.count > 0)
-        return 0;
-    free(devices.contexts);
-    devices.contexts = NULL;
-    return ENODEV;
+    if (error != 0)
+        close_locked();
+    return error;
 }
 
 struct ibv_context *cm_context(void)
