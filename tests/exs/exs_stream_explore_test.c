@@ -428,14 +428,14 @@ static bool ask(struct state *state)
 static bool settle(struct state *state)
 {
     uint32_t before = state->to_sender.count;
-    bool changes = state->in.level != state->in.count ||
-                   (state->in.asked && exs_flow_room(&state->flow[1]) > 0);
+    uint32_t level = state->in.level;
+    bool asked = state->in.asked;
 
     push_receiver(state, true);
     if (state->in.asked && exs_flow_room(&state->flow[1]) > 0 && exs_stream_in_none_due(&state->in))
         post_plain(state, false, EXS_MESSAGE_NONE, 0);
     exs_stream_in_settle(&state->in);
-    return changes || state->to_sender.count > before;
+    return state->in.level != level || state->in.asked != asked || state->to_sender.count > before;
 }
 
 static bool cancel(struct state *state, size_t index)
@@ -501,6 +501,7 @@ static void over(const void *world)
 
 static const struct script scripts[] = {
     {"direct only", 0, 1, 9, 0, false, {3, 2, 3}, {4, 2, 4, 4}},
+    {"fewer receives than before", 0, 1, 9, 0, false, {1, 1, 1, 2}, {1, 1, 1, 4}},
     {"ring only", 4, 1, 9, 9, false, {3, 2, 3}, {4, 1, 4, 4}},
     {"both", 4, 1, 9, 2, false, {3, 2, 3}, {2, 4, 1, 4}},
     {"both, asking", 4, 1, 2, 2, false, {3, 2, 3, 2}, {4, 4, 1, 4}},
