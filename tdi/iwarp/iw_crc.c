@@ -232,7 +232,7 @@ uint32_t iw_crc_update(uint32_t crc, const void *data, size_t length)
 #define IW_CRC_PIECE ((size_t)8192)
 
 /* In pieces that the first level cache holds between the copy and the sum. */
-uint32_t iw_crc_copy(uint32_t crc, void *dst, const void *src, size_t length)
+static uint32_t iw_crc_copy_pieces(uint32_t crc, void *dst, const void *src, size_t length)
 {
     for (size_t at = 0; at < length; at += IW_CRC_PIECE) {
         size_t part = length - at < IW_CRC_PIECE ? length - at : IW_CRC_PIECE;
@@ -241,6 +241,15 @@ uint32_t iw_crc_copy(uint32_t crc, void *dst, const void *src, size_t length)
         crc = iw_crc_update(crc, (uint8_t *)dst + at, part);
     }
     return crc;
+}
+
+uint32_t iw_crc_copy(uint32_t crc, void *dst, const void *src, size_t length)
+{
+#if IW_CRC_FOLD
+    if (length >= IW_CRC_FOLD_MIN && iw_crc_fold_can())
+        return iw_crc_fold_copy(crc, dst, src, length);
+#endif
+    return iw_crc_copy_pieces(crc, dst, src, length);
 }
 
 uint32_t iw_crc_update_iov(uint32_t crc, const struct iovec *iov, unsigned count, size_t length)

@@ -78,10 +78,29 @@ FOLD static inline __m128i fold_to_block(__m512i line)
         _mm_xor_si128(_mm512_extracti32x4_epi32(parts, 2), _mm512_extracti32x4_epi32(line, 3)));
 }
 
-FOLD static inline uint32_t fold_rest(uint32_t crc, const uint8_t *data, size_t length)
+/* Stores what was loaded; copy: NULL if nobody wants a copy. */
+FOLD static inline void fold_store(uint8_t *copy, size_t at, __m512i line)
+{
+    if (copy)
+        _mm512_storeu_si512(copy + at, line);
+}
+
+FOLD static inline void fold_store_quad(uint8_t *copy, size_t at, struct fold_quad quad)
+{
+    fold_store(copy, at, quad.first);
+    fold_store(copy, at + LINE, quad.second);
+    fold_store(copy, at + 2 * LINE, quad.third);
+    fold_store(copy, at + 3 * LINE, quad.fourth);
+}
+
+/* Fewer octets than a line. With a copy, its octets are summed: the source may change. */
+FOLD static inline uint32_t fold_rest(uint32_t crc, const uint8_t *data, uint8_t *copy,
+                                      size_t length)
 {
     uint64_t wide = crc;
 
+    if (copy)
+        data = memcpy(copy, data, length);
     for (; length >= 8; data += 8, length -= 8) {
         uint64_t word;
 
@@ -94,7 +113,9 @@ FOLD static inline uint32_t fold_rest(uint32_t crc, const uint8_t *data, size_t 
     return crc;
 }
 
-FOLD uint32_t iw_crc_fold(uint32_t crc, const uint8_t *data, size_t length)
+/* Each octet is loaded once, so what is summed is what is copied. */
+FOLD static inline __attribute__((always_inline)) uint32_t
+fold_all(uint32_t crc, const uint8_t *data, uint8_t *copy, size_t length)
 {
     const size_t step = 4 * LINE;
     const __m512i behind_quad = fold_constants(BEHIND_2048_FIRST, BEHIND_2048_SECOND);
@@ -104,19 +125,38 @@ FOLD uint32_t iw_crc_fold(uint32_t crc, const uint8_t *data, size_t length)
     __m512i line;
     __m128i block;
 
+    fold_store_quad(copy, 0, quad);
     quad.first = _mm512_xor_si512(quad.first, _mm512_zextsi128_si512(_mm_cvtsi32_si128((int)crc)));
-    for (; length - at >= step; at += step)
-        quad = fold_quad(quad, behind_quad, fold_load(data + at));
+    for (; length - at >= step; at += step) {
+        struct fold_quad next = fold_load(data + at);
+
+        fold_store_quad(copy, at, next);
+        quad = fold_quad(quad, behind_quad, next);
+    }
     line = fold_line(quad.first, behind_line, quad.second);
     line = fold_line(line, behind_line, quad.third);
     line = fold_line(line, behind_line, quad.fourth);
-    for (; length - at >= LINE; at += LINE)
-        line = fold_line(line, behind_line, _mm512_loadu_si512(data + at));
+    for (; length - at >= LINE; at += LINE) {
+        __m512i next = _mm512_loadu_si512(data + at);
+
+        fold_store(copy, at, next);
+        line = fold_line(line, behind_line, next);
+    }
     block = fold_to_block(line);
     /* The remainder of a block: the instruction over its octets, begun with nothing. */
     crc = (uint32_t)_mm_crc32_u64(_mm_crc32_u64(0, (uint64_t)_mm_cvtsi128_si64(block)),
                                   (uint64_t)_mm_extract_epi64(block, 1));
-    return fold_rest(crc, data + at, length - at);
+    return fold_rest(crc, data + at, copy ? copy + at : NULL, length - at);
+}
+
+FOLD uint32_t iw_crc_fold(uint32_t crc, const uint8_t *data, size_t length)
+{
+    return fold_all(crc, data, NULL, length);
+}
+
+FOLD uint32_t iw_crc_fold_copy(uint32_t crc, uint8_t *copy, const uint8_t *data, size_t length)
+{
+    return fold_all(crc, data, copy, length);
 }
 
 #else

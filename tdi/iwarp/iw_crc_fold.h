@@ -31,6 +31,9 @@ static inline bool iw_crc_fold_can(void)
 /* iw_crc_update, for at least IW_CRC_FOLD_MIN octets. */
 uint32_t iw_crc_fold(uint32_t crc, const uint8_t *data, size_t length);
 
+/* The same, and iw_crc_copy: the copy costs little more than the sum. */
+uint32_t iw_crc_fold_copy(uint32_t crc, uint8_t *copy, const uint8_t *data, size_t length);
+
 #endif
 
 #endif

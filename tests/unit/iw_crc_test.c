@@ -2,6 +2,8 @@
 #include "tdi/iwarp/iw_crc.h"
 
 #include <criterion/criterion.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #define LONGEST 9000
@@ -97,6 +99,50 @@ Test(iw_crc, of_a_copy)
     free(copy);
     free(data);
 }
+
+#if !defined(__SANITIZE_THREAD__) /* it would rightly report the race */
+
+#define CHANGING 65536
+
+struct change {
+    uint8_t octets[CHANGING];
+    _Atomic bool over;
+};
+
+static void *change_all_the_time(void *context)
+{
+    struct change *change = context;
+
+    for (uint8_t value = 0; !atomic_load(&change->over); value++)
+        for (size_t i = 0; i < CHANGING; i += 64)
+            *(volatile uint8_t *)&change->octets[i] = value;
+    return NULL;
+}
+
+/* Another thread changes the source: the sum is that of the copy. */
+Test(iw_crc, of_a_copy_whose_source_changes)
+{
+    struct change *change = calloc(1, sizeof(*change));
+    uint8_t *copy = malloc(CHANGING), *before = malloc(CHANGING);
+    unsigned changed = 0;
+    pthread_t thread;
+
+    cr_assert_eq(pthread_create(&thread, NULL, change_all_the_time, change), 0);
+    for (unsigned i = 0; changed < 200 || i < 1000; i++) {
+        uint32_t crc = iw_crc_copy(IW_CRC_INIT, copy, change->octets, CHANGING - i % 300);
+
+        cr_assert_eq(crc, iw_crc_update(IW_CRC_INIT, copy, CHANGING - i % 300));
+        changed += memcmp(before, copy, CHANGING - i % 300) != 0;
+        memcpy(before, copy, CHANGING);
+    }
+    atomic_store(&change->over, true);
+    cr_assert_eq(pthread_join(thread, NULL), 0);
+    free(before);
+    free(copy);
+    free(change);
+}
+
+#endif
 
 Test(iw_crc, every_split)
 {
