@@ -34,11 +34,30 @@ elseif(NOT ITAPI_SANITIZE STREQUAL "none")
     message(FATAL_ERROR "ITAPI_SANITIZE is \"${ITAPI_SANITIZE}\": must be none, address or thread")
 endif()
 if(DEFINED sanitizers)
-    target_compile_options(itapi_build_flags INTERFACE ${sanitizers} -O1 -fno-omit-frame-pointer)
+    # -g1: a report needs functions and lines, not variables. The configuration debug has all.
+    target_compile_options(itapi_build_flags INTERFACE ${sanitizers} -O1 -g1 -fno-omit-frame-pointer)
     target_link_options(itapi_build_flags INTERFACE ${sanitizers})
     if(CMAKE_C_COMPILER_ID MATCHES "Clang")
         set(ITAPI_NO_UNDEFINED "")
     endif()
+endif()
+
+# Tests are a third of the sources and run for moments, so compiling them is what they cost. They keep some
+# optimisation in the release, since the compiler's warnings about the flow of data come with it.
+set(in_tests "$<PATH:IS_PREFIX,${PROJECT_SOURCE_DIR}/tests,$<TARGET_PROPERTY:SOURCE_DIR>>")
+if(ITAPI_FUZZ)
+    set(test_options "") # these run for long
+elseif(DEFINED sanitizers)
+    set(test_options -O0)
+else()
+    set(test_options "$<$<CONFIG:Release>:-O1;-g1>")
+endif()
+target_compile_options(itapi_build_flags INTERFACE "$<${in_tests}:${test_options}>")
+# gold links in a third of the time of bfd, and is part of binutils.
+find_program(ITAPI_GOLD NAMES ld.gold)
+mark_as_advanced(ITAPI_GOLD)
+if(ITAPI_GOLD AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
+    target_link_options(itapi_build_flags INTERFACE "$<${in_tests}:-fuse-ld=gold>")
 endif()
 
 if(ITAPI_FUZZ)

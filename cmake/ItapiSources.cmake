@@ -26,6 +26,19 @@ function(itapi_program name)
         INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 endfunction()
 
+# itapi_objects_of(VARIABLE LIBRARY REGEX): for target_sources(), the objects of an OBJECT library whose sources' paths match,
+# so that nothing is compiled twice.
+function(itapi_objects_of variable library regex)
+    set(${variable} "$<FILTER:$<TARGET_OBJECTS:${library}>,INCLUDE,${regex}>" PARENT_SCOPE)
+endfunction()
+
+# itapi_shared_objects(NAME sources...): compiled once, for several programs of itapi_program().
+function(itapi_shared_objects name)
+    add_library(${name} OBJECT ${ARGN})
+    target_link_libraries(${name} PRIVATE itapi_21 Threads::Threads itapi_build_flags itapi_warnings_basic)
+    target_include_directories(${name} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
+endfunction()
+
 # What tests are started with, for some nothing: a random layout of the address space is not for every ThreadSanitizer, and
 # children inherit it.
 function(itapi_test_launcher variable)
