@@ -11,6 +11,7 @@
 #include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "support/it_fixture.h"
@@ -384,17 +385,36 @@ Test(cm_convert, handed_back_after_silence)
     }
 }
 
+/*
+ * Sends until the socket takes no more. Room may come once more while the last acknowledgements
+ * are on their way, so the socket has to refuse several times in a row.
+ */
+static size_t fill_stream(unsigned char *octets, size_t size)
+{
+    struct timespec nap = {0, 10000000};
+    size_t filled = 0;
+
+    for (unsigned refused = 0; refused < 10; refused++) {
+        ssize_t sent;
+
+        while ((sent = send(t.sd, octets, size, MSG_DONTWAIT)) > 0) {
+            filled += (size_t)sent;
+            refused = 0;
+        }
+        (void)nanosleep(&nap, NULL);
+    }
+    return filled;
+}
+
 /* The initiator's Request has never left, since the socket was full all the time. */
 Test(cm_convert, handed_back_unsent, .fini = close_stream)
 {
     static unsigned char octets[1 << 16];
     struct itx_convert_params params = {.size = sizeof(params), .timeout_us = 100000};
-    size_t filled = 0;
-    ssize_t sent;
+    size_t filled;
 
     open_stream(true);
-    while ((sent = send(t.sd, octets, sizeof(octets), MSG_DONTWAIT)) > 0)
-        filled += (size_t)sent;
+    filled = fill_stream(octets, sizeof(octets));
     CHECK_OK(itx_socket_convert(t.sd, t.ep, ITX_SC_INITIATOR, &params));
     failed(IT_CN_REJ_TIMEOUT);
     CHECK_EQ(0, option(t.sd, IPPROTO_TCP, TCP_NODELAY));
