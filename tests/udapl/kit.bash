@@ -23,22 +23,29 @@ kill_server() {
     [ -z "$server" ] || kill -KILL "$server" 2>/dev/null || true
 }
 
+# A started program costs the virtual machine as much as the pause itself: the shell waits for a pipe that nobody writes.
+exec {nothing}<> <(:)
+pause() { read -r -t "$1" -u "$nothing" || true; }
+
 # wait_until COMMAND...: waits until it succeeds, for up to 30 s times the factor. The server must live.
 wait_until() {
     local deadline=$((SECONDS + 30 * factor))
     until "$@"; do
         kill -0 "$server" 2>/dev/null || fail "the server has ended: $server_command"
         [ "$SECONDS" -lt "$deadline" ] || fail "not in time: $*: $server_command"
-        sleep 0.02
+        pause 0.02
     done
 }
 
 # listens PORT: succeeds if a TCP socket of any process listens there.
 listens() {
-    local hex
+    local hex table sockets
     printf -v hex ':%04X' "$1"
-    awk -v port="$hex" '$4 == "0A" && substr($2, length($2) - 4) == port { found = 1 }
-                        END { exit !found }' /proc/net/tcp /proc/net/tcp6
+    for table in tcp tcp6; do
+        sockets=$(<"/proc/net/$table")
+        [[ ! $sockets =~ $hex\ [0-9A-F]+:0000\ 0A ]] || return 0
+    done
+    return 1
 }
 
 # The programs have line-buffered output, so that the lines of a killed program are not lost.
@@ -52,7 +59,7 @@ start_server() { # start_server COMMAND...
 server_ends() {
     local deadline=$((SECONDS + 30 * factor))
     while kill -0 "$server" 2>/dev/null && [ "$SECONDS" -lt "$deadline" ]; do
-        sleep 0.02
+        pause 0.02
     done
     ! kill -0 "$server" 2>/dev/null
 }
@@ -132,7 +139,7 @@ dapltest_client() {
             >"$folder/client" 2>&1 </dev/null &
         client=$!
         while kill -0 "$client" 2>/dev/null && ! answered_too_soon >/dev/null; do
-            sleep 0.02
+            pause 0.02
         done
         pairs=$((pairs + 1))
         answered_too_soon || left_too_soon || break
