@@ -280,7 +280,9 @@ void uiw_net_widen(int fd)
     socklen_t length = sizeof(before);
 
     if (getsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &before, &length) == 0 &&
-        setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &room, sizeof(room)) == 0)
+        setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &room, sizeof(room)) == 0 &&
+        setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &before, sizeof(before)) != 0)
+        /* Once more: with the high watermark no arrival would be noticed. */
         (void)setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &before, sizeof(before));
 }
 
