@@ -53,6 +53,7 @@ struct perf_params {
     uint64_t spin_us;   /* the longest time that it_evd_wait polls; ITX_SPIN_DEFAULT */
     bool crc;           /* ask MPA for CRC32c */
     bool coalesce;      /* requests may wait for the next reported one */
+    bool local;         /* a stream ends when its requests have completed on this side */
     bool verify;        /* check the received data */
     bool sums;          /* plain TCP: compute CRC32c of everything sent and received */
     bool server_choice; /* the server's command line chooses its Interface Adapter */

@@ -11,7 +11,7 @@
 #define OF_SERVER  "piO"
 #define OF_COMPARE "T"
 /* Options of the library's transport. */
-#define OF_ITAPI "cCviHw"
+#define OF_ITAPI "cClviHw"
 /* Options of plain TCP. */
 #define OF_TCP "gk"
 
@@ -93,6 +93,10 @@ static const char *contradiction(const struct perf_options *options)
         return "--spin is for --mode wait";
     if (options->params.coalesce && options->params.measure == PERF_LAT && !options->matrix)
         return "--coalesce is for --measure bw or rate: of a ping-pong every request is reported";
+    if (options->params.local && options->params.measure == PERF_LAT && !options->matrix)
+        return "--local is for --measure bw or rate: a ping-pong ends with the peer's answer";
+    if (options->params.local && (options->all || options->reference))
+        return "--local is not for plain TCP, which completes no requests";
     if (strlen(options->ia) >= PERF_NAME_SIZE)
         return "no Interface has a name as long as that of --ia";
     if (options->given['p'] && options->role == ROLE_CLIENT &&

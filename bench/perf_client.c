@@ -111,6 +111,14 @@ static bool run_pattern(struct perf_session *session, unsigned int carrier, uint
     return reference_client(&link->tcp, iters);
 }
 
+/* Returns when a run that is over has ended. */
+static double end_of(const struct perf_session *session, const struct perf_rdma *rdma)
+{
+    bool local = session->params.local && session->params.measure != PERF_LAT;
+
+    return local ? rdma->completed : perf_clock();
+}
+
 /* Does one run on both sides. */
 static bool run(struct perf_session *session, unsigned int carrier, uint64_t iters,
                 struct histogram *round_trips, struct cost *cost)
@@ -133,7 +141,7 @@ static bool run(struct perf_session *session, unsigned int carrier, uint64_t ite
     cpu_ns = perf_cpu_ns();
     started = perf_clock();
     good = run_pattern(session, carrier, iters, round_trips);
-    cost->seconds = perf_clock() - started;
+    cost->seconds = end_of(session, rdma) - started;
     cost->cpu_ns = perf_cpu_ns() - cpu_ns;
     cost->heap_calls = heap_stop();
     if (!good || !control_receive_outcome(session->control, &outcome) || !outcome.good)

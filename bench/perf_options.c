@@ -40,6 +40,7 @@ static const struct option known_options[] = {
     {"reference", required_argument, NULL, 'R'},
     {"transport", required_argument, NULL, 't'},
     {"coalesce", no_argument, NULL, 'C'},
+    {"local", no_argument, NULL, 'l'},
     {"verify", no_argument, NULL, 'v'},
     {"congestion", required_argument, NULL, 'g'},
     {"sums", no_argument, NULL, 'k'},
@@ -236,6 +237,9 @@ static bool take_other(int letter, const char *text, struct perf_options *option
         return true;
     case 'C':
         options->params.coalesce = true;
+        return true;
+    case 'l':
+        options->params.local = true;
         return true;
     case 'v':
         options->params.verify = true;

@@ -64,6 +64,8 @@ struct perf_rdma {
     uint64_t credit_batch; /* Sends for which one message of the receiver gives credit */
     uint64_t uncredited;   /* receiver: Sends received without new credit yet */
 
+    double completed; /* stream: when its last request had completed, by perf_clock */
+
     struct perf_sampler sampler; /* lat: of the current run */
 
     unsigned char stamp; /* write lat: last byte of the next expected message */

@@ -317,7 +317,10 @@ static bool finish_stream(struct perf_rdma *rdma)
     uint32_t length;
 
     /* A Read is finished when its completion has come, other operations when the peer answers. */
-    if (!reserve(rdma, 1) || !post_send(rdma, 1, true))
+    if (!reserve(rdma, 1))
+        return false;
+    rdma->completed = perf_clock();
+    if (!post_send(rdma, 1, true))
         return false;
     do {
         if (!take_message(rdma, &length))

@@ -49,6 +49,12 @@ for op in send write read; do
         fail "--mode client: $op failed"
 done
 
+# The time ends with the last completion.
+for op in send write read; do
+    timeout $((60 * factor)) "$it_perf" --loopback --runs 1 --iters 50 --verify --op "$op" --measure rate --local >/dev/null ||
+        fail "--local: $op failed"
+done
+
 # Waits without polling, or with five microseconds of it.
 run --op send --measure lat --mode wait --spin 0
 run --op read --measure lat --mode wait --spin 5 --percentiles --warmup 0

@@ -69,6 +69,8 @@ refused '--size or --sizes' --loopback --size 1 --sizes 1,2
 refused '--iters .* or .* --seconds' --loopback --seconds 1 --iters 1
 refused '--spin is for --mode wait' --loopback --spin 5
 refused '--coalesce is for' --loopback --coalesce
+refused '--local is for' --loopback --local
+refused '--local is not for plain TCP' --loopback --measure bw --local --reference tcp
 refused 'percentiles' --loopback --measure bw --percentiles
 refused 'wakes nobody' --loopback --op write --measure lat --mode wait
 refused 'wakes nobody' --loopback --op write --measure lat --mode client
@@ -76,7 +78,7 @@ refused '--mode client is not for TCP' --loopback --measure bw --mode client --r
 refused 'nothing to measure' --loopback --sizes 1,0 --measure bw
 refused '--reference' --loopback --transport tcp --reference tcp
 refused '--ia' --loopback --transport all --ia uiwarp
-for option in --verify --strict-heap --coalesce '--crc off' '--ia uiwarp'; do
+for option in --verify --strict-heap --coalesce --local '--crc off' '--ia uiwarp'; do
     # shellcheck disable=SC2086
     refused 'not for plain TCP' --loopback --measure bw --transport tcp $option
 done

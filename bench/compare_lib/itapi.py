@@ -115,6 +115,23 @@ class ItapiCoalesce(Itapi):
         return pattern.measure == "rate"
 
 
+class ItapiLocal(Itapi):
+    """Measures from the first message of a connection to the last completion at the sender, as perftest does. Tens of megabytes may
+    then be in the sockets.
+    """
+
+    name = "itapi_local"
+    label = "itapi, local end"
+    note = "uiwarp, CRC on, from the first message to the last completion at the sender"
+    options = ("--local", "--warmup", "0")
+
+    def can(self, pattern: Pattern, size: int) -> bool:
+        return pattern.measure != "lat" and pattern.mode == "poll"
+
+    def messages(self, job: Job) -> int:
+        return job.iters
+
+
 class ItapiNoSpin(Itapi):
     """Switches off the short polling of it_evd_wait before it sleeps."""
 

@@ -105,13 +105,15 @@ def rate_limits() -> list[Limit]:
 
 
 def layer_limits() -> list[Limit]:
-    """libibverbs on the library, beside the library itself."""
+    """libibverbs on the library, beside the library itself. perftest stops its clock at the last completion, whose message may
+    still be in a socket; so does the contestant it is set beside.
+    """
     found: list[Limit] = []
     for name in ("send", "write", "read"):
         found.append(Limit(f"verbs, latency, {name}", f"{name}_lat", (64, 4 * KIB, 64 * KIB), "ofa", "itapi_typical", "<=", 1.05))
-        found.append(Limit(f"verbs, stream, {name}", f"{name}_bw", (64 * KIB, MIB), "ofa", "itapi", ">=", 0.95))
+        found.append(Limit(f"verbs, stream, {name}", f"{name}_bw", (64 * KIB, MIB), "ofa", "itapi_local", ">=", 0.95))
     for name in ("send", "write"):
-        found.append(Limit(f"verbs, rate, {name}", f"{name}_rate", (64,), "ofa", "itapi", ">=", 0.95))
+        found.append(Limit(f"verbs, rate, {name}", f"{name}_rate", (64,), "ofa", "itapi_local", ">=", 0.95))
     return found
 
 

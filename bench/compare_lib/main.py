@@ -17,7 +17,7 @@ import time
 
 from . import before, guest, machine, results as outcome
 from .contestant import Contestant
-from .itapi import Itapi, ItapiBefore, ItapiCoalesce, ItapiNoCrc, ItapiNoSpin, ItapiTypical, PlainTcp, PlainTcpSame, PlainTcpSums
+from .itapi import Itapi, ItapiBefore, ItapiCoalesce, ItapiLocal, ItapiNoCrc, ItapiNoSpin, ItapiTypical, PlainTcp, PlainTcpSame, PlainTcpSums
 from .judge import judge
 from .libfabric import FiPingpong, FiStream
 from .measure import Cell, Pin, Runner
@@ -112,7 +112,7 @@ def contestants(options: argparse.Namespace) -> list[Contestant]:
     if options.device:
         return [PlainTcp(it_perf), Itapi(it_perf), ItapiDevice(it_perf, options.device), Perftest(options.device)]
     plain = [kind(it_perf) for kind in (PlainTcp, PlainTcpSame, PlainTcpSums)]
-    ours = [kind(it_perf) for kind in (Itapi, ItapiNoCrc, ItapiCoalesce, ItapiNoSpin, ItapiTypical)]
+    ours = [kind(it_perf) for kind in (Itapi, ItapiNoCrc, ItapiCoalesce, ItapiLocal, ItapiNoSpin, ItapiTypical)]
     it_run = os.path.join(binaries, "it_run")
     ours += [OfaPerftest(it_run), OfaAcknowledged(it_run)]
     return [*plain, *ours, FiStream(os.path.join(binaries, "bench", "fi_stream")), FiPingpong(), Ucx()]
