@@ -42,8 +42,8 @@ if(DEFINED sanitizers)
     endif()
 endif()
 
-# Tests are a third of the sources and run for moments, so compiling them is what they cost. They keep some
-# optimisation in the release, since the compiler's warnings about the flow of data come with it.
+# Tests are a third of the sources and run for moments, so compiling them is what they cost. In the release they are optimised
+# all the same: tests/counted counts with them, and the compiler's warnings about the flow of data come with it.
 set(in_tests "$<PATH:IS_PREFIX,${PROJECT_SOURCE_DIR}/tests,$<TARGET_PROPERTY:SOURCE_DIR>>")
 # Programs whose own instructions are counted, too, are compiled as those of users are.
 set(in_counted "$<PATH:IS_PREFIX,${PROJECT_SOURCE_DIR}/tests/counted,$<TARGET_PROPERTY:SOURCE_DIR>>")
@@ -53,7 +53,7 @@ if(ITAPI_FUZZ)
 elseif(DEFINED sanitizers)
     set(test_options -O0)
 else()
-    set(test_options "$<$<CONFIG:Release>:-O1;-g1>")
+    set(test_options "$<$<CONFIG:Release>:-g1>")
 endif()
 target_compile_options(itapi_build_flags INTERFACE "$<${in_tests}:${test_options}>")
 # gold links in a third of the time of bfd, and is part of binutils.
