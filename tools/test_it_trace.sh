@@ -65,8 +65,10 @@ status 0 "$it_trace" --help
 status 0 "$it_trace" --version
 status 1 sh -c '"$@" >/dev/full' sh "$it_trace" "$socket"
 grep -q 'output is lost' "$folder/err" || fail 'a full disk is not told of'
-# Whoever stops it does not stop us.
+# Whoever stops it does not stop us. A signal takes a moment to stop each thread.
 kill -STOP "$pid"
+timeout $((60 * factor)) sh -c 'while grep -h "^State:" /proc/"$0"/task/*/status | grep -qv "T (stopped)"; do sleep 0.05; done' "$pid" ||
+    fail 'the process does not stop'
 status 1 "$it_trace" "$socket"
 grep -q 'is the process stopped' "$folder/err" || fail "a stopped process: $(cat "$folder/err")"
 kill -CONT "$pid"
