@@ -45,9 +45,6 @@ endif()
 # Tests are a third of the sources and run for moments, so compiling them is what they cost. In the release they are optimised
 # all the same: tests/counted counts with them, and the compiler's warnings about the flow of data come with it.
 set(in_tests "$<PATH:IS_PREFIX,${PROJECT_SOURCE_DIR}/tests,$<TARGET_PROPERTY:SOURCE_DIR>>")
-# Programs whose own instructions are counted, too, are compiled as those of users are.
-set(in_counted "$<PATH:IS_PREFIX,${PROJECT_SOURCE_DIR}/tests/counted,$<TARGET_PROPERTY:SOURCE_DIR>>")
-set(in_tests "$<AND:${in_tests},$<NOT:${in_counted}>>")
 if(ITAPI_FUZZ)
     set(test_options "") # these run for long
 elseif(DEFINED sanitizers)
