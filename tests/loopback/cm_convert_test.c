@@ -9,9 +9,10 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <linux/sockios.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "support/it_fixture.h"
@@ -385,24 +386,32 @@ Test(cm_convert, handed_back_after_silence)
     }
 }
 
-/*
- * Sends until the socket takes no more. Room may come once more while the last acknowledgements
- * are on their way, so the socket has to refuse several times in a row.
- */
+/* Returns whether octets are under way: sent, but not acknowledged. */
+static bool is_under_way(int sd)
+{
+    int queued = 0;
+    int unsent = 0;
+
+    CHECK(ioctl(sd, SIOCOUTQ, &queued) == 0);
+    CHECK(ioctl(sd, SIOCOUTQNSD, &unsent) == 0);
+    return queued != unsent;
+}
+
+/* Sends until the socket takes no more: their acknowledgements make room for the last time. */
 static size_t fill_stream(unsigned char *octets, size_t size)
 {
-    struct timespec nap = {0, 10000000};
     size_t filled = 0;
+    bool under_way;
 
-    for (unsigned refused = 0; refused < 10; refused++) {
+    do {
         ssize_t sent;
 
+        under_way = is_under_way(t.sd);
         while ((sent = send(t.sd, octets, size, MSG_DONTWAIT)) > 0) {
             filled += (size_t)sent;
-            refused = 0;
+            under_way = true;
         }
-        (void)nanosleep(&nap, NULL);
-    }
+    } while (under_way);
     return filled;
 }
 

@@ -138,8 +138,9 @@ static bool write_key(const char *path)
     done = file && fchmod(fileno(file), 0600) == 0;
     for (int i = 0; done && i < KEY_OCTETS; i++)
         done = fprintf(file, "%02x", octets[i]) == 2;
-    if (file)
-        done = fputc('\n', file) != EOF && fclose(file) == 0 && done;
+    done = done && fputc('\n', file) != EOF;
+    if (file && fclose(file) != 0)
+        done = false;
     done = done && (link(other, path) == 0 || errno == EEXIST);
     if (file)
         (void)unlink(other);
