@@ -351,6 +351,15 @@ static const struct {
 #define TEXT(keys) keys, sizeof(keys)
 #define NAME       "InitiatorName=iqn.2026-11.example:i\0"
     {"no name", TEXT("TargetName=" WIRE_TARGET), 0x43, 0x87, 0x0207, 0},
+    {"an empty name", TEXT("InitiatorName=\0TargetName=" WIRE_TARGET), 0x43, 0x87, 0x0200, 0},
+    {"a name of two lines", TEXT("InitiatorName=iqn.a\n0 01 1 1 1 iqn.b\0TargetName=" WIRE_TARGET),
+     0x43, 0x87, 0x0200, 0},
+    {"a name with a blank", TEXT("InitiatorName=iqn.a b\0TargetName=" WIRE_TARGET), 0x43, 0x87,
+     0x0200, 0},
+    {"a name with a comma", TEXT("InitiatorName=iqn.a,i,0x400001370000\0TargetName=" WIRE_TARGET),
+     0x43, 0x87, 0x0200, 0},
+    {"a name that deletes", TEXT("InitiatorName=iqn.a\177\0TargetName=" WIRE_TARGET), 0x43, 0x87,
+     0x0200, 0},
     {"no target", TEXT(NAME "SessionType=Normal"), 0x43, 0x87, 0x0207, 0},
     {"another target", TEXT(NAME "TargetName=iqn.2026-11.example:none"), 0x43, 0x87, 0x0203, 0},
     {"a type that is none", TEXT(NAME "SessionType=Odd"), 0x43, 0x87, 0x0209, 0},

@@ -154,6 +154,20 @@ static uint16_t login_continue(struct iser_session *session)
     return 0;
 }
 
+/*
+ * Names have neither blanks nor control characters nor commas (RFC 7143 4.2.7). They stand in lines
+ * of the status and of the file of reservations.
+ */
+static bool login_name_is_legal(const char *name)
+{
+    if (name[0] == '\0' || strlen(name) > ISER_NAME_MAX)
+        return false;
+    for (; *name; name++)
+        if ((*name >= 0 && *name <= ' ') || *name == 0x7f || *name == ',')
+            return false;
+    return true;
+}
+
 uint16_t iser_login_names(struct iser_session *session, const char *text, size_t length)
 {
     const char *initiator = iser_text_find(text, length, "InitiatorName");
@@ -161,8 +175,10 @@ uint16_t iser_login_names(struct iser_session *session, const char *text, size_t
     const char *type = iser_text_find(text, length, "SessionType");
     uint16_t status;
 
-    if (!initiator || initiator[0] == '\0' || strlen(initiator) > ISER_NAME_MAX)
+    if (!initiator)
         return LOGIN_MISSING;
+    if (!login_name_is_legal(initiator))
+        return LOGIN_INITIATOR_ERROR;
     (void)snprintf(session->initiator, sizeof(session->initiator), "%s", initiator);
     session->discovery = type && strcmp(type, "Discovery") == 0;
     if (session->discovery)
