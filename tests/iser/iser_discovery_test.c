@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* SendTargets of more targets than fit into one text. */
+/* SendTargets of more targets than fit into one text, and texts that go on. */
 #include "iser_wire_kit.h"
 
 #include <stdio.h>
@@ -95,6 +95,49 @@ static void lists(enum wire_way way, const char *keys, size_t keys_length, uint3
     wire_logout(&wire);
 }
 
+/* Asks for one target and returns the target transfer tag of the answer. */
+static uint32_t ask(struct wire *wire, unsigned flags, uint32_t ttt, unsigned target)
+{
+    char key[sizeof("SendTargets=") + sizeof(names[0])];
+    int length = snprintf(key, sizeof(key), "SendTargets=%s", names[target]);
+    unsigned char bhs[48];
+
+    wire_begin(wire, bhs, 0x04, flags);
+    wire_put(bhs + 20, ttt, 4);
+    wire_send(wire, bhs, key, (size_t)length + 1);
+    wire_expect(wire, &pdu, 0x24);
+    CHECK(strncmp((const char *)pdu.data, "TargetName=", 11) == 0);
+    CHECK(strcmp((const char *)pdu.data + 11, names[target]) == 0);
+    CHECK_EQ(flags, pdu.bhs[1]);
+    return wire_get(pdu.bhs + 20, 4);
+}
+
+/* Texts go on until the initiator sends the final bit. Only the tag given continues them. */
+static void goes_on(const char *keys, size_t keys_length)
+{
+    unsigned char bhs[48];
+    struct wire wire;
+    uint32_t ttt;
+
+    log_in(&wire, WIRE_PLAIN, keys, keys_length);
+    ttt = ask(&wire, 0, 0xffffffff, 1);
+    CHECK(ttt != 0xffffffff);
+    CHECK_EQ(ttt, ask(&wire, 0, ttt, 2));
+    CHECK_EQ(0xffffffff, ask(&wire, 0x80, ttt, 4));
+    ttt = ask(&wire, 0, 0xffffffff, 5);
+    wire_begin(&wire, bhs, 0x04, 0x80);
+    wire_put(bhs + 20, ttt + 1, 4);
+    wire_send(&wire, bhs, NULL, 0);
+    wire_expect(&wire, &pdu, 0x3f);
+    wire_begin(&wire, bhs, 0x04, 0x80);
+    wire_put(bhs + 20, ttt, 4);
+    wire_send(&wire, bhs, NULL, 0);
+    wire_expect(&wire, &pdu, 0x24);
+    CHECK_EQ(0, pdu.length);
+    CHECK_EQ(0x80, pdu.bhs[1]);
+    wire_logout(&wire);
+}
+
 int main(void)
 {
     static const char plain[] = NAMES "MaxRecvDataSegmentLength=262144";
@@ -107,6 +150,7 @@ int main(void)
     lists(WIRE_PLAIN, plain, sizeof(plain), 262144);
     lists(WIRE_PLAIN, small, sizeof(small), 512);
     lists(WIRE_RDMA, rdma, sizeof(rdma), 8192);
+    goes_on(plain, sizeof(plain));
     wire_close(&bed);
     return 0;
 }

@@ -25,6 +25,8 @@ void iser_nop_out(struct iser_session *session, const struct iser_pdu *pdu)
 
 /* ---------------------------------------------------------------- Text */
 
+#define TEXT_TTT 1u /* of the one text that may go on */
+
 /* Moves what has been put to the answer. Returns false if something did not fit. */
 static bool text_flush(struct iser_dialogue *dialogue)
 {
@@ -94,20 +96,26 @@ static bool text_answer(struct iser_session *session, struct iser_dialogue *dial
     return text_flush(dialogue);
 }
 
-/* Sends as much as the initiator accepts; the rest follows when it asks. */
-static void text_tell(struct iser_session *session, uint32_t itt)
+/*
+ * Sends as much as the initiator accepts; the rest follows when it asks. An answer to a request
+ * without the final bit has none either (RFC 7143 11.11.1): another text may follow.
+ */
+static void text_tell(struct iser_session *session, uint32_t itt, bool final)
 {
     struct iser_dialogue *dialogue = session->dialogue;
     size_t left = dialogue->length - dialogue->told;
     size_t part = left < session->link->limits.send_max ? left : session->link->limits.send_max;
+    bool all = part == left;
     uint8_t bhs[ISER_BHS];
 
-    iser_pdu_begin(bhs, ISER_TEXT_RESPONSE, part == left ? ISER_FINAL : ISER_CONTINUE, itt);
-    iser_put32(bhs + ISER_AT_TTT, part == left ? ISER_NONE : 1);
+    iser_pdu_begin(bhs, ISER_TEXT_RESPONSE, !all ? ISER_CONTINUE : final ? ISER_FINAL : 0, itt);
+    iser_put32(bhs + ISER_AT_TTT, all && final ? ISER_NONE : TEXT_TTT);
     iser_session_send(session, bhs, dialogue->answer + dialogue->told, part);
     dialogue->told += part;
-    if (part == left)
+    if (all && final)
         iser_session_end_dialogue(session);
+    else if (all)
+        dialogue->told = dialogue->length = dialogue->in_length = 0;
 }
 
 static void text_ask_for_more(struct iser_session *session, uint32_t itt)
@@ -115,26 +123,28 @@ static void text_ask_for_more(struct iser_session *session, uint32_t itt)
     uint8_t bhs[ISER_BHS];
 
     iser_pdu_begin(bhs, ISER_TEXT_RESPONSE, 0, itt);
-    iser_put32(bhs + ISER_AT_TTT, 1);
+    iser_put32(bhs + ISER_AT_TTT, TEXT_TTT);
     iser_session_send(session, bhs, NULL, 0);
 }
 
 void iser_text_request(struct iser_session *session, const struct iser_pdu *pdu)
 {
     uint32_t itt = iser_get32(pdu->bhs + ISER_AT_ITT);
-    bool begins = iser_get32(pdu->bhs + ISER_AT_TTT) == ISER_NONE;
+    uint32_t ttt = iser_get32(pdu->bhs + ISER_AT_TTT);
+    bool begins = ttt == ISER_NONE, final = (pdu->bhs[1] & ISER_FINAL) != 0;
     struct iser_dialogue *dialogue = session->dialogue;
 
     if (begins) { /* the earlier text is given up */
         iser_session_end_dialogue(session);
         dialogue = session->dialogue = calloc(1, sizeof(*dialogue));
     }
-    if (!dialogue || pdu->length > sizeof(dialogue->in) - dialogue->in_length) {
+    if (!dialogue || (!begins && ttt != TEXT_TTT) ||
+        pdu->length > sizeof(dialogue->in) - dialogue->in_length) {
         iser_session_reject(session, pdu, dialogue ? 9 : 4);
         return;
     }
     if (dialogue->told > 0) {
-        text_tell(session, itt);
+        text_tell(session, itt, final);
         return;
     }
     if (pdu->length > 0)
@@ -143,7 +153,7 @@ void iser_text_request(struct iser_session *session, const struct iser_pdu *pdu)
     if (pdu->bhs[1] & ISER_CONTINUE)
         text_ask_for_more(session, itt);
     else if (text_answer(session, dialogue))
-        text_tell(session, itt);
+        text_tell(session, itt, final);
     else
         iser_session_reject(session, pdu, 9);
 }
