@@ -2,7 +2,8 @@
 /*
  * iser_scripted IT_ISER: runs it_iser against a target that was written from the layouts of RFC
  * 7143 and RFC 7145 alone and shares no code with the library. Its unit has octets that follow a
- * rule. The cases: plain, converted, and what a target must not do.
+ * rule. The cases: plain, converted, what a target must not do, and each field of its PDUs that
+ * lies.
  */
 #include "support/check.h"
 #include "support/raw_peer.h"
@@ -20,18 +21,33 @@
 enum behaviour {
     PLAIN,
     CONVERTS,
+    CLOSED_WINDOW,     /* converts, and opens the window of commands later */
     FPDU_BEHIND_LOGIN, /* in front of the MPA Request: no Reply, so no connection */
     HELLO_UNASKED,     /* a HelloReply without a Hello */
     INVALID_STAG,      /* reads memory that was not advertised */
     BEHAVIOURS
 };
 
+/* A field of the target's PDUs, a key of its login or its capacity that lies. */
+struct lie {
+    enum behaviour behaviour;
+    const char *says; /* it_iser */
+    unsigned opcode, at;
+    unsigned octets; /* 0: no field lies */
+    uint64_t value;
+    const char *key; /* of the login: NAME=VALUE */
+    uint64_t last_block;
+    uint32_t block; /* 0: the capacity is true */
+};
+
 static struct {
     enum behaviour behaviour;
+    const struct lie *lie; /* NULL: none */
     struct raw_peer raw;
     bool rdma;
     uint32_t stat_sn, cmd_sn, sent, reads;
     unsigned char disk[SIZE];
+    bool closed; /* the window of commands */
     /* The request: iSER header (with RDMA), header segment, data. */
     unsigned char iser[28], bhs[48], data[1 << 18];
     size_t length;
@@ -116,7 +132,9 @@ static void answer(unsigned char bhs[48], const void *data, size_t length, bool 
     put(bhs + 5, length, 3);
     put(bhs + 24, status ? t.stat_sn++ : t.stat_sn, 4);
     put(bhs + 28, t.cmd_sn, 4);
-    put(bhs + 32, t.cmd_sn + 15, 4);
+    put(bhs + 32, t.closed ? t.cmd_sn - 1 : t.cmd_sn + 15, 4);
+    if (t.lie && t.lie->octets > 0 && t.lie->opcode == bhs[0])
+        put(bhs + t.lie->at, t.lie->value, t.lie->octets);
     if (t.rdma) {
         raw_add_byte(&out, 0x10);
         raw_add_fill(&out, 0, 27);
@@ -162,11 +180,26 @@ static void convert(void)
     t.rdma = true;
 }
 
+/* Adds pairs, each with its NUL; the lie replaces the one of its key. */
+static void add_keys(struct raw_bytes *text, const char *pairs, size_t length)
+{
+    const char *lie = t.lie && t.lie->key ? t.lie->key : "=";
+    size_t key = strcspn(lie, "=") + 1;
+
+    for (const char *pair = pairs; pair < pairs + length; pair += strlen(pair) + 1) {
+        const char *said = key > 1 && strncmp(pair, lie, key) == 0 ? lie : pair;
+
+        raw_add(text, said, strlen(said) + 1);
+    }
+}
+
 static void log_in(void)
 {
     static const char plain[] = "TargetPortalGroupTag=1\0HeaderDigest=None\0DataDigest=None\0"
                                 "InitialR2T=Yes\0ImmediateData=No\0MaxBurstLength=8192\0"
-                                "ErrorRecoveryLevel=0\0MaxConnections=1";
+                                "FirstBurstLength=8192\0MaxRecvDataSegmentLength=8192\0"
+                                "DataPDUInOrder=Yes\0DataSequenceInOrder=Yes\0"
+                                "MaxOutstandingR2T=1\0ErrorRecoveryLevel=0\0MaxConnections=1";
     static const char rdma[] = "RDMAExtensions=Yes\0InitiatorRecvDataSegmentLength=8192\0"
                                "TargetRecvDataSegmentLength=8192";
     unsigned char bhs[48] = {0x23, 0x87};
@@ -180,10 +213,12 @@ static void log_in(void)
     t.cmd_sn = (uint32_t)get(t.bhs + 24, 4);
     memcpy(bhs + 8, t.bhs + 8, 6);
     bhs[15] = 1; /* TSIH */
-    raw_add(&text, plain, sizeof(plain));
+    add_keys(&text, plain, sizeof(plain));
     if (t.behaviour != PLAIN)
-        raw_add(&text, rdma, sizeof(rdma));
+        add_keys(&text, rdma, sizeof(rdma));
     answer(bhs, text.data, text.len, true);
+    if (t.lie && (t.lie->opcode == 0x23 || t.lie->key))
+        return;
     if (t.behaviour != PLAIN)
         convert();
     if (t.behaviour == HELLO_UNASKED) {
@@ -279,7 +314,10 @@ static void take_by_r2t(unsigned char *to, uint32_t length)
         put(bhs + 44, end - have, 4);
         answer(bhs, NULL, 0, false);
         for (uint32_t data_sn = 0; have < end; data_sn++) {
-            CHECK(receive_pdu());
+            if (!receive_pdu()) {
+                CHECK(t.lie);
+                return;
+            }
             CHECK_EQ(0x05, t.bhs[0]);
             CHECK_EQ(100 + sn, get(t.bhs + 20, 4));
             CHECK_EQ(data_sn, get(t.bhs + 36, 4));
@@ -312,8 +350,8 @@ static void run_command(void)
         give(data, sizeof(data));
         break;
     case 0x9e:
-        put(data, BLOCKS - 1, 8);
-        put(data + 8, 512, 4);
+        put(data, t.lie && t.lie->block ? t.lie->last_block : BLOCKS - 1, 8);
+        put(data + 8, t.lie && t.lie->block ? t.lie->block : 512, 4);
         give(data, 32);
         break;
     case 0x88:
@@ -343,14 +381,38 @@ static void log_out(void)
     answer(bhs, NULL, 0, true);
 }
 
+/* Sends a NOP-In that asks for an answer if ttt is not ffffffff. */
+static void ping(uint32_t ttt)
+{
+    unsigned char bhs[48] = {0x20, 0x80};
+
+    memset(t.bhs + 16, 0xff, 4);
+    put(bhs + 20, ttt, 4);
+    answer(bhs, NULL, 0, false);
+}
+
+/* The window is closed after the login: no command comes before the window opens. */
+static void open_window(void)
+{
+    ping(5);
+    CHECK(receive_pdu());
+    CHECK_EQ(0x40, t.bhs[0]);
+    CHECK_EQ(5, get(t.bhs + 20, 4));
+    t.closed = false;
+    ping(0xffffffff);
+}
+
 /* Serves until the initiator disconnects. */
 static void serve(int listener)
 {
     memset(&t.raw, 0, sizeof(t.raw));
     t.rdma = false;
     t.sent = t.reads = 0;
+    t.closed = t.behaviour == CLOSED_WINDOW;
     raw_accept(&t.raw, listener);
     log_in();
+    if (t.closed)
+        open_window();
     while (receive_pdu()) {
         if (!(t.bhs[0] & 0x40)) {
             CHECK_EQ(t.cmd_sn, get(t.bhs + 24, 4));
@@ -368,8 +430,14 @@ static void serve(int listener)
 
 /* ---- it_iser --------------------------------------------------------------------------------- */
 
-static pid_t start(const char *program, uint16_t port, bool writes, const char *file)
+struct files {
+    char octets[32], errors[32];
+};
+
+static pid_t start(const char *program, uint16_t port, const char *action,
+                   const struct files *files)
 {
+    bool writes = strcmp(action, "write") == 0;
     char unit[64];
     pid_t pid;
 
@@ -378,12 +446,13 @@ static pid_t start(const char *program, uint16_t port, bool writes, const char *
     CHECK(pid >= 0);
     if (pid > 0)
         return pid;
-    if (!freopen(file, writes ? "r" : "w", writes ? stdin : stdout))
+    if (!freopen(files->octets, writes ? "r" : "w", writes ? stdin : stdout) ||
+        !freopen(files->errors, "w", stderr))
         _exit(126);
     if (t.behaviour == PLAIN)
-        (void)execl(program, program, unit, writes ? "write" : "read", (char *)NULL);
+        (void)execl(program, program, unit, action, (char *)NULL);
     else
-        (void)execl(program, program, "--rdma", unit, writes ? "write" : "read", (char *)NULL);
+        (void)execl(program, program, "--rdma", unit, action, (char *)NULL);
     _exit(127);
 }
 
@@ -404,9 +473,22 @@ static void check_file(const char *file)
     (void)fclose(opened);
 }
 
-static bool run(const char *program, int listener, uint16_t port, bool writes, const char *file)
+static void check_says(const char *file, const char *text)
 {
-    pid_t pid = start(program, port, writes, file);
+    char line[512] = "";
+    FILE *opened = fopen(file, "r");
+
+    CHECK(opened);
+    (void)fgets(line, sizeof(line), opened);
+    if (!strstr(line, text))
+        CHECK_FAIL("it_iser says: %s", line);
+    (void)fclose(opened);
+}
+
+static bool run(const char *program, int listener, uint16_t port, const char *action,
+                const struct files *files)
+{
+    pid_t pid = start(program, port, action, files);
     int status;
 
     serve(listener);
@@ -415,30 +497,128 @@ static bool run(const char *program, int listener, uint16_t port, bool writes, c
     return WEXITSTATUS(status) == 0;
 }
 
-int main(int argc, char **argv)
+static void behave(const char *program, int listener, uint16_t port, const struct files *files)
 {
-    static const char *const names[BEHAVIOURS] = {"plain", "converts", "an FPDU behind the login",
-                                                  "a HelloReply unasked", "an invalid STag"};
-    char file[] = "/tmp/iser_scripted_XXXXXX";
-    uint16_t port;
-    int listener = raw_listen(&port);
+    static const char *const names[BEHAVIOURS] = {"plain",
+                                                  "converts",
+                                                  "a closed window",
+                                                  "an FPDU behind the login",
+                                                  "a HelloReply unasked",
+                                                  "an invalid STag"};
 
-    CHECK_EQ(2, argc);
-    CHECK(close(mkstemp(file)) == 0);
     for (unsigned i = 0; i < BEHAVIOURS; i++) {
         check_context(names[i]);
         t.behaviour = (enum behaviour)i;
         fill(i);
-        if (i <= CONVERTS) {
-            CHECK(run(argv[1], listener, port, false, file));
-            check_file(file);
+        if (i <= CLOSED_WINDOW) {
+            CHECK(run(program, listener, port, "read", files));
+            check_file(files->octets);
             memset(t.disk, 0, SIZE);
-            CHECK(run(argv[1], listener, port, true, file));
-            check_file(file);
+            CHECK(run(program, listener, port, "write", files));
+            check_file(files->octets);
         } else {
-            CHECK(!run(argv[1], listener, port, true, file));
+            CHECK(!run(program, listener, port, "write", files));
         }
     }
-    CHECK(unlink(file) == 0);
+}
+
+/* ---- lies ------------------------------------------------------------------------------------ */
+
+#define FIELD(how, text, pdu, offset, length, lie)                                                 \
+    {                                                                                              \
+        .behaviour = (how), .says = (text), .opcode = (pdu), .at = (offset), .octets = (length),   \
+        .value = (lie)                                                                             \
+    }
+
+/* clang-format off */
+static const struct lie lies[] = {
+    /* Login Response */
+    FIELD(PLAIN, "PDU 21 instead of a Login Response", 0x23, 0, 1, 0x21),
+    FIELD(PLAIN, "does not agree in one round", 0x23, 1, 1, 0x04),
+    FIELD(PLAIN, "a Login Response to another request", 0x23, 1, 1, 0x83),
+    FIELD(PLAIN, "login text is not legal", 0x23, 1, 1, 0x47),
+    FIELD(PLAIN, "a Login Response to another request", 0x23, 3, 1, 1),
+    FIELD(PLAIN, "an additional header", 0x23, 4, 1, 1),
+    FIELD(PLAIN, "a data segment of 16777215 octets", 0x23, 5, 3, 0xffffff),
+    FIELD(CONVERTS, "a Login Response to another request", 0x23, 8, 1, 0),
+    FIELD(CONVERTS, "a Login Response to another request", 0x23, 16, 4, 9),
+    FIELD(PLAIN, "status 0100", 0x23, 36, 2, 0x0100),
+    /* SCSI Response */
+    FIELD(PLAIN, "PDU 2f out of turn", 0x21, 0, 1, 0x2f),
+    FIELD(CONVERTS, "PDU 25 is none of iSER", 0x21, 0, 1, 0x25),
+    FIELD(CONVERTS, "PDU 31 is none of iSER", 0x21, 0, 1, 0x31),
+    FIELD(PLAIN, "the target has failed (response 01)", 0x21, 2, 1, 1),
+    FIELD(CONVERTS, "is no PDU", 0x21, 4, 1, 1),
+    FIELD(PLAIN, "a data segment of 262145 octets", 0x21, 5, 3, 0x40001),
+    FIELD(CONVERTS, "is no PDU", 0x21, 5, 3, 5),
+    FIELD(PLAIN, "the task 000000ff, which is not under way", 0x21, 16, 4, 0xff),
+    FIELD(CONVERTS, "the task ffffffff, which is not under way", 0x21, 16, 4, 0xffffffff),
+    FIELD(PLAIN, "StatSN 0000004d of PDU 21", 0x21, 24, 4, 77),
+    FIELD(CONVERTS, "StatSN 00000000 of PDU 21", 0x21, 24, 4, 0),
+    /* Data-In, R2T */
+    FIELD(PLAIN, "Data-In beyond the end", 0x25, 5, 3, 0x40000),
+    FIELD(PLAIN, "the task 000000fe, which is not under way", 0x25, 16, 4, 0xfe),
+    FIELD(PLAIN, "Data-In out of order", 0x25, 40, 4, 4),
+    FIELD(PLAIN, "Data-In out of order", 0x25, 40, 4, 0xfffffffc),
+    FIELD(PLAIN, "the task 00000100, which is not under way", 0x31, 16, 4, 0x100),
+    FIELD(PLAIN, "R2T out of order", 0x31, 40, 4, 4),
+    FIELD(PLAIN, "R2T of octets that the command has not", 0x31, 40, 4, 0xffffffff),
+    FIELD(PLAIN, "R2T of octets that the command has not", 0x31, 44, 4, 0),
+    FIELD(PLAIN, "R2T of octets that the command has not", 0x31, 44, 4, 0xffffffff),
+    FIELD(PLAIN, "R2T of more octets than MaxBurstLength", 0x31, 44, 4, 8193),
+    /* Logout Response */
+    FIELD(PLAIN, "PDU 26 has the tag of another request", 0x26, 16, 4, 0xff),
+    FIELD(CONVERTS, "StatSN 00000001 of PDU 26", 0x26, 24, 4, 1),
+    /* Keys */
+    {.says = "HeaderDigest=CRC32C, which", .key = "HeaderDigest=CRC32C"},
+    {.says = "DataDigest=, which", .key = "DataDigest="},
+    {.says = "InitialR2T=Maybe, which", .key = "InitialR2T=Maybe"},
+    {.says = "ImmediateData=?[2J, which", .key = "ImmediateData=\033[2J"},
+    {.says = "MaxBurstLength=16777215, which", .key = "MaxBurstLength=16777215"},
+    {.says = "FirstBurstLength=262145, which", .key = "FirstBurstLength=262145"},
+    {.says = "FirstBurstLength=0x1ff, which", .key = "FirstBurstLength=0x1ff"},
+    {.says = "MaxRecvDataSegmentLength=0, which", .key = "MaxRecvDataSegmentLength=0"},
+    {.says = "DataPDUInOrder=No, which", .key = "DataPDUInOrder=No"},
+    {.says = "MaxOutstandingR2T=2, which", .key = "MaxOutstandingR2T=2"},
+    {.says = "ErrorRecoveryLevel=2, which", .key = "ErrorRecoveryLevel=2"},
+    {.says = "MaxConnections=-1, which", .key = "MaxConnections=-1"},
+    {CONVERTS, "no RDMAExtensions", .key = "RDMAExtensions=No"},
+    {CONVERTS, "DataSegmentLength=8193, which", .key = "TargetRecvDataSegmentLength=8193"},
+    {CONVERTS, "DataSegmentLength=1, which", .key = "InitiatorRecvDataSegmentLength=1"},
+    /* READ CAPACITY */
+    {.says = "blocks of 1073741824 octets", .block = 1u << 30, .last_block = 1},
+    {.says = "blocks of 513 octets", .block = 513, .last_block = 255},
+    {.says = "blocks of 256 octets", .block = 256, .last_block = 255},
+    {.says = "more than 2^64 octets", .block = 512, .last_block = UINT64_MAX},
+    {.says = "more than 2^64 octets", .block = 512, .last_block = UINT64_C(1) << 55},
+};
+/* clang-format on */
+
+static void tell_lies(const char *program, int listener, uint16_t port, const struct files *files)
+{
+    for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+        const char *action = lies[i].block ? "verify" : lies[i].opcode == 0x31 ? "write" : "read";
+
+        check_context(lies[i].says);
+        t.behaviour = lies[i].behaviour;
+        t.lie = &lies[i];
+        CHECK(truncate(files->octets, SIZE) == 0); /* what "write" reads */
+        CHECK(!run(program, listener, port, action, files));
+        check_says(files->errors, lies[i].says);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct files files = {"/tmp/iser_scripted_XXXXXX", "/tmp/iser_scripted_XXXXXX"};
+    uint16_t port;
+    int listener = raw_listen(&port);
+
+    CHECK_EQ(2, argc);
+    CHECK(close(mkstemp(files.octets)) == 0 && close(mkstemp(files.errors)) == 0);
+    behave(argv[1], listener, port, &files);
+    fill(0);
+    tell_lies(argv[1], listener, port, &files);
+    CHECK(unlink(files.octets) == 0 && unlink(files.errors) == 0);
     return 0;
 }

@@ -81,8 +81,13 @@ static bool go(struct run *run, struct iser_client_task *tasks, unsigned depth)
         while (count > 0 && iser_client_has_room(client) && now() < end)
             if (!submit(run, idle[--count]))
                 return false;
-        if (client->under_way == 0)
+        if (client->under_way == 0 && now() >= end)
             return true;
+        if (client->under_way == 0) { /* the target's window is closed */
+            if (!iser_client_await_room(client))
+                return false;
+            continue;
+        }
         if (!iser_client_wait(client, &over))
             return false;
         if (over->status != 0)

@@ -44,7 +44,7 @@ bool iser_client_open(struct iser_client *client, const struct iser_client_optio
     memset(client, 0, sizeof(*client));
     client->options = *options;
     client->fd = -1;
-    client->max_cmd_sn = 0;
+    client->max_cmd_sn = client->cmd_sn - 1; /* until the target says so */
     /* A random session qualifier (RFC 7143 11.12.5, type 10). */
     if (RAND_bytes(client->isid + 1, 5) != 1)
         return iser_client_fail(client, "no random numbers");

@@ -57,6 +57,8 @@ struct iser_client_task {
     uint32_t sense_length;
     uint32_t received; /* octets of .in, from Data-In PDUs or computed from the residual */
 
+    uint32_t sent; /* octets of .out, in Data-Out PDUs and unsolicited */
+
     uint32_t itt;
     bool under_way;
 };
@@ -86,6 +88,7 @@ struct iser_client {
 
     uint8_t isid[6];
     uint32_t cmd_sn, exp_stat_sn, max_cmd_sn;
+    bool has_stat_sn; /* exp_stat_sn is known */
     struct iser_client_task *tasks[ISER_CLIENT_TASKS];
     unsigned under_way;
     uint32_t next_itt;
@@ -94,11 +97,13 @@ struct iser_client {
 
 /* ---- iser_client_state.c ---- */
 
+/* Replaces control characters of a text of the target, which would control a terminal. */
+void iser_client_clean(char *text);
 /* Records the first reason of a failure. Returns false. */
 bool iser_client_fail(struct iser_client *client, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Takes the sequence numbers of a PDU of the target. */
-void iser_client_note(struct iser_client *client, const struct iser_pdu *pdu);
+/* Takes the numbers of a PDU of the target. Returns false if its StatSN is not the next. */
+bool iser_client_note(struct iser_client *client, const struct iser_pdu *pdu);
 /* Returns the task of a PDU; NULL: no such task is outstanding. */
 struct iser_client_task *iser_client_find(struct iser_client *client, const uint8_t *bhs);
 /* Returns where the data segment of a Data-In belongs; NULL: it is not acceptable. */
@@ -126,6 +131,8 @@ bool iser_client_rdma_convert(struct iser_client *client);
  */
 bool iser_client_submit(struct iser_client *client, struct iser_client_task *task);
 bool iser_client_has_room(const struct iser_client *client);
+/* Waits until there is room, while no command is outstanding. */
+bool iser_client_await_room(struct iser_client *client);
 /* Waits until a command has ended. */
 bool iser_client_wait(struct iser_client *client, struct iser_client_task **task);
 /* Submits and waits. Also returns false if the status is not GOOD. */

@@ -16,6 +16,10 @@ enum {
 #define STATUS     36
 #define ROUNDS_MAX 16
 
+/* What is offered. */
+#define BURST       16776192u
+#define FIRST_BURST 262144u
+
 struct login {
     unsigned stage, next;
     struct iser_text text;   /* to the target */
@@ -39,6 +43,11 @@ static void put_names(struct iser_client *client, struct login *login)
     iser_text_put(text, "SessionType", client->options.target ? "Normal" : "Discovery");
 }
 
+static const char *digest_of(const struct iser_client_options *options)
+{
+    return options->digests && !options->interface ? "CRC32C" : "None";
+}
+
 static void put_keys(struct iser_client *client, struct login *login)
 {
     const struct iser_client_options *options = &client->options;
@@ -46,9 +55,8 @@ static void put_keys(struct iser_client *client, struct login *login)
 
     if (options->interface)
         iser_text_put(text, "RDMAExtensions", "Yes");
-    iser_text_put(text, "HeaderDigest",
-                  options->digests && !options->interface ? "CRC32C" : "None");
-    iser_text_put(text, "DataDigest", options->digests && !options->interface ? "CRC32C" : "None");
+    iser_text_put(text, "HeaderDigest", digest_of(options));
+    iser_text_put(text, "DataDigest", digest_of(options));
     iser_text_put(text, "ErrorRecoveryLevel", "0");
     iser_text_put_number(text, "DefaultTime2Wait", 2);
     iser_text_put_number(text, "DefaultTime2Retain", 0);
@@ -58,8 +66,8 @@ static void put_keys(struct iser_client *client, struct login *login)
         return;
     iser_text_put(text, "InitialR2T", options->initial_r2t ? "Yes" : "No");
     iser_text_put(text, "ImmediateData", options->no_immediate ? "No" : "Yes");
-    iser_text_put_number(text, "MaxBurstLength", 16776192);
-    iser_text_put_number(text, "FirstBurstLength", 262144);
+    iser_text_put_number(text, "MaxBurstLength", BURST);
+    iser_text_put_number(text, "FirstBurstLength", FIRST_BURST);
     iser_text_put_number(text, "MaxOutstandingR2T", 1);
     iser_text_put_number(text, "MaxConnections", 1);
     iser_text_put(text, "DataPDUInOrder", "Yes");
@@ -91,15 +99,67 @@ static bool is_crc(const struct login *login, const char *key)
     return value && strcmp(value, "CRC32C") == 0;
 }
 
-/* Returns the value answered for the key if it is in range; otherwise other. */
+/* Returns the value answered for the key, which is checked; other if there is none. */
 static uint32_t number_of(const struct login *login, const char *key, uint32_t other)
 {
     const char *value = answered(login, key);
     uint64_t number;
 
-    return value && iser_text_number(value, ISER_LENGTH_MAX, &number) && number >= 512
-               ? (uint32_t)number
-               : other;
+    return value && iser_text_number(value, ISER_LENGTH_MAX, &number) ? (uint32_t)number : other;
+}
+
+/* ---- Answers that do not follow from what was offered ---------------------------------------- */
+
+static bool complain(struct iser_client *client, const char *key, const char *value)
+{
+    return iser_client_fail(client, "the target answers %s=%.64s, which was not offered", key,
+                            value);
+}
+
+/* word: the only answer that may come; NULL: Yes or No. */
+static bool check_word(struct iser_client *client, const struct login *login, const char *key,
+                       const char *word)
+{
+    const char *value = answered(login, key);
+    bool good = !value || (word ? strcmp(value, word) == 0
+                                : strcmp(value, "Yes") == 0 || strcmp(value, "No") == 0);
+
+    return good || complain(client, key, value);
+}
+
+static bool check_number(struct iser_client *client, const struct login *login, const char *key,
+                         uint32_t least, uint32_t most)
+{
+    const char *value = answered(login, key);
+    uint64_t number;
+
+    return !value || (iser_text_number(value, most, &number) && number >= least) ||
+           complain(client, key, value);
+}
+
+/* Irrelevant keys of a discovery session are not looked at. */
+static bool check_keys(struct iser_client *client, const struct login *login)
+{
+    const struct iser_client_options *options = &client->options;
+
+    if (!check_word(client, login, "HeaderDigest", digest_of(options)) ||
+        !check_word(client, login, "DataDigest", digest_of(options)) ||
+        !check_number(client, login, "MaxRecvDataSegmentLength", 512, ISER_LENGTH_MAX))
+        return false;
+    if (!options->target)
+        return true;
+    return check_word(client, login, "InitialR2T", options->initial_r2t ? "Yes" : NULL) &&
+           check_word(client, login, "ImmediateData", options->no_immediate ? "No" : NULL) &&
+           check_word(client, login, "DataPDUInOrder", "Yes") &&
+           check_word(client, login, "DataSequenceInOrder", "Yes") &&
+           check_number(client, login, "ErrorRecoveryLevel", 0, 0) &&
+           check_number(client, login, "MaxConnections", 1, 1) &&
+           check_number(client, login, "MaxOutstandingR2T", 1, 1) &&
+           check_number(client, login, "MaxBurstLength", 512, BURST) &&
+           check_number(client, login, "FirstBurstLength", 512, FIRST_BURST) &&
+           check_number(client, login, "InitiatorRecvDataSegmentLength", 512,
+                        ISER_CLIENT_RECEIVE) &&
+           check_number(client, login, "TargetRecvDataSegmentLength", 512, ISER_CLIENT_RECEIVE);
 }
 
 static bool take_keys(struct iser_client *client, const struct login *login)
@@ -108,6 +168,8 @@ static bool take_keys(struct iser_client *client, const struct login *login)
     const char *segment =
         client->options.interface ? "TargetRecvDataSegmentLength" : "MaxRecvDataSegmentLength";
 
+    if (!check_keys(client, login))
+        return false;
     if (client->options.interface && !is_yes(login, "RDMAExtensions"))
         return iser_client_fail(client, "the target has no RDMAExtensions");
     terms->initial_r2t = !answered(login, "InitialR2T") || is_yes(login, "InitialR2T");
@@ -115,8 +177,6 @@ static bool take_keys(struct iser_client *client, const struct login *login)
     terms->first_burst = number_of(login, "FirstBurstLength", 65536);
     terms->max_burst = number_of(login, "MaxBurstLength", 262144);
     terms->send_max = number_of(login, segment, ISER_CLIENT_RECEIVE);
-    if (client->options.interface && terms->send_max > ISER_CLIENT_RECEIVE)
-        terms->send_max = ISER_CLIENT_RECEIVE;
     terms->header_digest = is_crc(login, "HeaderDigest");
     terms->data_digest = is_crc(login, "DataDigest");
     return true;
@@ -142,6 +202,15 @@ static bool send_request(struct iser_client *client, struct login *login, bool t
                               0);
 }
 
+/* Returns true if the header answers the last request. */
+static bool is_answer(const struct iser_client *client, const struct login *login,
+                      const uint8_t *bhs)
+{
+    return iser_get32(bhs + ISER_AT_ITT) == 0 && bhs[3] == 0 &&
+           (bhs[1] >> 2 & 3u) == login->stage &&
+           memcmp(bhs + ISER_AT_ISID, client->isid, sizeof(client->isid)) == 0;
+}
+
 static bool receive_answer(struct iser_client *client, struct login *login, bool *moved)
 {
     struct iser_pdu pdu;
@@ -154,10 +223,13 @@ static bool receive_answer(struct iser_client *client, struct login *login, bool
     status = iser_get16(pdu.bhs + STATUS);
     if (status != 0)
         return iser_client_fail(client, "the target refuses the login: status %04x", status);
+    if (!is_answer(client, login, pdu.bhs))
+        return iser_client_fail(client, "a Login Response to another request");
     if (pdu.bhs[1] & ISER_CONTINUE || pdu.length > ISER_TEXT_MAX ||
         !iser_text_is_legal((const char *)pdu.data, pdu.length))
         return iser_client_fail(client, "the target's login text is not legal");
-    iser_client_note(client, &pdu);
+    if (!iser_client_note(client, &pdu))
+        return false;
     *moved = (pdu.bhs[1] & TRANSIT) && (pdu.bhs[1] & 3) == login->next;
     login->answer.length = pdu.length;
     if (pdu.length > 0)

@@ -252,13 +252,15 @@ static bool list(struct iser_client *client, struct settings *settings)
 {
     static struct iser_text text;
     const char *key, *value;
-    size_t at = 0, key_length, length;
+    size_t at = 0, key_length, length, line;
     char *answer;
     bool good;
 
     (void)settings;
     iser_text_put(&text, "SendTargets", "All");
     good = iser_client_text(client, &text, &answer, &length);
+    for (line = 0; line < length; line += strlen(answer + line) + 1)
+        iser_client_clean(answer + line);
     while (good && iser_text_next(answer, length, &at, &key, &key_length, &value))
         (void)printf("%.*s=%s\n", (int)key_length, key, value);
     free(answer);

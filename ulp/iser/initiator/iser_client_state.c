@@ -5,6 +5,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+void iser_client_clean(char *text)
+{
+    for (; *text; text++)
+        if ((*text >= 0 && *text < ' ') || *text == 0x7f)
+            *text = '?';
+}
+
 bool iser_client_fail(struct iser_client *client, const char *format, ...)
 {
     va_list arguments;
@@ -14,20 +21,28 @@ bool iser_client_fail(struct iser_client *client, const char *format, ...)
     va_start(arguments, format);
     (void)vsnprintf(client->error, sizeof(client->error), format, arguments);
     va_end(arguments);
+    iser_client_clean(client->error);
     return false;
 }
 
-void iser_client_note(struct iser_client *client, const struct iser_pdu *pdu)
+bool iser_client_note(struct iser_client *client, const struct iser_pdu *pdu)
 {
     uint8_t opcode = iser_opcode_of(pdu->bhs);
     uint32_t max = iser_get32(pdu->bhs + ISER_AT_MAX_CMD_SN);
+    uint32_t stat_sn = iser_get32(pdu->bhs + ISER_AT_STAT_SN);
     bool counted = opcode != ISER_R2T && (opcode != ISER_DATA_IN || (pdu->bhs[1] & ISER_STATUS)) &&
                    !(opcode == ISER_NOP_IN && iser_get32(pdu->bhs + ISER_AT_ITT) == ISER_NONE);
 
-    if (counted)
-        client->exp_stat_sn = iser_get32(pdu->bhs + ISER_AT_STAT_SN) + 1;
+    if (counted && client->has_stat_sn && stat_sn != client->exp_stat_sn)
+        return iser_client_fail(client, "StatSN %08x of PDU %02x instead of %08x", stat_sn,
+                                pdu->bhs[0], client->exp_stat_sn);
+    if (counted) {
+        client->exp_stat_sn = stat_sn + 1;
+        client->has_stat_sn = true;
+    }
     if (iser_sn_before(client->max_cmd_sn, max))
         client->max_cmd_sn = max;
+    return true;
 }
 
 struct iser_client_task *iser_client_find(struct iser_client *client, const uint8_t *bhs)
@@ -48,6 +63,10 @@ uint8_t *iser_client_place(struct iser_client *client, const uint8_t *bhs, uint3
 
     if (!task)
         return NULL;
+    if (offset != task->received) { /* DataPDUInOrder=Yes */
+        (void)iser_client_fail(client, "Data-In out of order");
+        return NULL;
+    }
     if (offset > task->in_length || length > task->in_length - offset) {
         (void)iser_client_fail(client, "Data-In beyond the end of what was asked for");
         return NULL;

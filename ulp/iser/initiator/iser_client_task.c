@@ -75,6 +75,7 @@ bool iser_client_submit(struct iser_client *client, struct iser_client_task *tas
         immediate = least(first, terms->send_max);
     if (terms->initial_r2t)
         first = immediate;
+    task->sent = first;
     flags |= task->in_length > 0 ? ISER_READS : 0;
     flags |= task->out_length > 0 ? ISER_WRITES : 0;
     flags |= first == immediate ? ISER_FINAL : 0;
@@ -117,6 +118,11 @@ static bool answer_r2t(struct iser_client *client, struct iser_client_task *task
 
     if (offset > task->out_length || length > task->out_length - offset || length == 0)
         return iser_client_fail(client, "R2T of octets that the command has not");
+    if (offset != task->sent) /* DataSequenceInOrder=Yes */
+        return iser_client_fail(client, "R2T out of order");
+    if (length > client->terms.max_burst)
+        return iser_client_fail(client, "R2T of more octets than MaxBurstLength");
+    task->sent += length;
     return send_data(client, task, iser_get32(bhs + ISER_AT_TTT), offset, offset + length);
 }
 
@@ -139,7 +145,8 @@ static bool take(struct iser_client *client, const struct iser_pdu *pdu,
 {
     struct iser_client_task *task;
 
-    iser_client_note(client, pdu);
+    if (!iser_client_note(client, pdu))
+        return false;
     switch (iser_opcode_of(pdu->bhs)) {
     case ISER_NOP_IN:
         return answer_ping(client, pdu->bhs);
@@ -159,6 +166,8 @@ static bool take(struct iser_client *client, const struct iser_pdu *pdu,
         return false;
     if (iser_opcode_of(pdu->bhs) == ISER_R2T)
         return answer_r2t(client, task, pdu->bhs);
+    if (iser_opcode_of(pdu->bhs) == ISER_SCSI_RESPONSE && pdu->bhs[2] != 0)
+        return iser_client_fail(client, "the target has failed (response %02x)", pdu->bhs[2]);
     if (iser_opcode_of(pdu->bhs) == ISER_DATA_IN)
         task->received += (uint32_t)pdu->length;
     if (iser_opcode_of(pdu->bhs) == ISER_SCSI_RESPONSE || (pdu->bhs[1] & ISER_STATUS))
@@ -177,11 +186,22 @@ bool iser_client_wait(struct iser_client *client, struct iser_client_task **task
     return true;
 }
 
+bool iser_client_await_room(struct iser_client *client)
+{
+    struct iser_client_task *over;
+    struct iser_pdu pdu;
+
+    while (!iser_client_has_room(client))
+        if (!client->link->receive(client, &pdu) || !take(client, &pdu, &over))
+            return false;
+    return true;
+}
+
 bool iser_client_run(struct iser_client *client, struct iser_client_task *task)
 {
     struct iser_client_task *over = NULL;
 
-    if (!iser_client_submit(client, task))
+    if (!iser_client_await_room(client) || !iser_client_submit(client, task))
         return false;
     while (over != task)
         if (!iser_client_wait(client, &over))
@@ -204,17 +224,20 @@ static bool await(struct iser_client *client, enum iser_opcode opcode, struct is
         if (!take(client, pdu, &over))
             return false;
     }
-    iser_client_note(client, pdu);
-    return true;
+    if (iser_get32(pdu->bhs + ISER_AT_ITT) != PING_ITT)
+        return iser_client_fail(client, "PDU %02x has the tag of another request", pdu->bhs[0]);
+    return iser_client_note(client, pdu);
 }
 
 /* Appends a part of the target's text. */
 static bool gather(struct iser_client *client, const struct iser_pdu *pdu, char **answer,
                    size_t *length)
 {
-    char *longer =
-        *length + pdu->length <= TEXT_MAX ? realloc(*answer, *length + pdu->length + 1) : NULL;
+    char *longer;
 
+    if (pdu->length == 0 && !(pdu->bhs[1] & ISER_FINAL))
+        return iser_client_fail(client, "the target's text goes on without octets");
+    longer = *length + pdu->length <= TEXT_MAX ? realloc(*answer, *length + pdu->length + 1) : NULL;
     if (!longer)
         return iser_client_fail(client, "the target's text is too long");
     if (pdu->length > 0)

@@ -4,7 +4,9 @@
 
 #include <string.h>
 
-#define PIECE (256u << 10)
+#define PIECE     (256u << 10)
+#define BLOCK_MIN 512u
+#define BLOCK_MAX 65536u
 
 /* ---- Commands ----------------------------------------------- */
 
@@ -43,6 +45,17 @@ static bool await_ready(struct iser_disk *disk)
     return complain(disk, "TEST UNIT READY", &task);
 }
 
+/* The memory for the data holds a block of the largest size. */
+static bool check_capacity(const struct iser_disk *disk)
+{
+    uint32_t size = disk->block_size;
+
+    if (size < BLOCK_MIN || size > BLOCK_MAX || (size & (size - 1)) != 0)
+        return iser_client_fail(disk->client, "blocks of %u octets", size);
+    return (disk->blocks > 0 && disk->blocks <= UINT64_MAX / size) ||
+           iser_client_fail(disk->client, "more than 2^64 octets");
+}
+
 bool iser_disk_open(struct iser_disk *disk, struct iser_client *client, uint64_t lun)
 {
     static const uint8_t inquiry[16] = {0x12, 0, 0, 0, 96};
@@ -57,14 +70,16 @@ bool iser_disk_open(struct iser_disk *disk, struct iser_client *client, uint64_t
         return complain(disk, "INQUIRY", &task);
     memcpy(disk->vendor, task.in + 8, 8);
     memcpy(disk->product, task.in + 16, 16);
+    iser_client_clean(disk->vendor);
+    iser_client_clean(disk->product);
     if (command(disk, serial, 96, &task) && task.received > 4)
         memcpy(disk->serial, task.in + 4, task.received - 4 < 63 ? task.received - 4 : 63);
+    iser_client_clean(disk->serial);
     if (!command(disk, capacity, 32, &task) || task.received < 12)
         return complain(disk, "READ CAPACITY", &task);
     disk->blocks = iser_get64(task.in) + 1;
     disk->block_size = iser_get32(task.in + 8);
-    return disk->block_size >= 512 ||
-           iser_client_fail(client, "blocks of %u octets", disk->block_size);
+    return check_capacity(disk);
 }
 
 /* READ(16) or WRITE(16) with the data at the start of the memory. */
