@@ -189,9 +189,11 @@ static void lie_in_all(enum wire_way way, const struct kind *kind)
 
 /* ---- logins ---------------------------------------------------------------------------------- */
 
+#define LIAR "InitiatorName=iqn.2026-11.example:liar\0TargetName=" WIRE_TARGET
+
 static void lie_at_login(enum wire_way way, const struct field *field, uint32_t value)
 {
-    static const char keys[] = "InitiatorName=iqn.2026-11.example:liar\0TargetName=" WIRE_TARGET;
+    static const char keys[(sizeof(LIAR) + 3) / 4 * 4] = LIAR;
     unsigned char bhs[48];
     struct wire wire;
 
@@ -199,9 +201,9 @@ static void lie_at_login(enum wire_way way, const struct field *field, uint32_t 
     if (way == WIRE_RDMA)
         wire_mpa(&wire);
     wire_begin(&wire, bhs, 0x43, 0x87);
-    wire_put(bhs + 5, sizeof(keys), 3);
+    wire_put(bhs + 5, sizeof(LIAR), 3);
     wire_put(bhs + field->at, value, field->octets);
-    wire_send_as_is(&wire, bhs, keys, (sizeof(keys) + 3) / 4 * 4);
+    wire_send_as_is(&wire, bhs, keys, sizeof(keys));
     (void)shutdown(wire.raw.fd, SHUT_WR);
     while (wire_receive(&wire, &pdu))
         CHECK_EQ(0x23, pdu.bhs[0]);
