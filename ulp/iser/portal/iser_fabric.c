@@ -214,6 +214,7 @@ bool iser_fabric_open(struct itiser *target, const struct itiser_config *config,
         fabric->shared.no_crc = config->no_crc;
         fabric->shared.stay = &target->stay;
         if (fabric_make(fabric, interface, &status)) {
+            fabric->shared.is_device = iser_fabric_has_ports(fabric);
             target->service.rdma_buffers.pz = fabric->shared.pz;
             target->service.rdma_buffers.privs = IT_PRIV_LOCAL;
             target->service.convert = fabric_convert;

@@ -30,6 +30,7 @@ struct iser_rdma_shared {
     struct event_base *base;
     struct rdma *dying; /* links whose EVD must be freed outside its callback */
     bool no_crc;        /* do not ask for CRC */
+    bool is_device;     /* not uiwarp */
     struct iser_stay *stay;
 };
 

@@ -192,15 +192,15 @@ void rdma_solicit(struct iser_link *link, struct iser_transfer *transfer)
 
 /*
  * Returns false if the link is lost. siw copies the data of a signaled Write. The memory of
- * another Write may be sent again by TCP after the next Send has completed; then a buffer
- * could have another command's data.
+ * another Write may be sent, or sent again, by TCP after the next Send has completed; then a buffer
+ * could have another command's data, and a unit what COMPARE AND WRITE has written later.
  */
 static bool rdma_write(struct rdma *rdma, struct iser_transfer *transfer)
 {
     struct rdma_request request = {
         .kind = RDMA_WRITE,
         .segment = rdma_segment(transfer->lmr, transfer->data, transfer->in_length),
-        .flags = transfer->buffer ? IT_COMPLETION_FLAG : 0,
+        .flags = transfer->buffer || rdma->shared->is_device ? IT_COMPLETION_FLAG : 0,
         .stag = transfer->tags.read_stag,
         .place = transfer->tags.read_base};
 
