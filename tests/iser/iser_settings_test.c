@@ -141,6 +141,8 @@ static void check_mistakes(void)
         {TARGET "lun 0 = memory\n", "size"},
         {TARGET "lun 0 = memory size=1M block-size=1000\n", "block size"},
         {TARGET TARGET, "twice"},
+        {TARGET "state-file = /s\n[target iqn.2026-01.test:b]\nstate-file = /s\n",
+         ":4: state-file: a path that no other target has"},
         {TARGET "chap = hidden\n", "NAME SECRET"},
         {TARGET "chap = name hidden secret\n", "others may use it"},
     };

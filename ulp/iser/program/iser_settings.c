@@ -327,8 +327,12 @@ static bool set_alias(struct iser_settings *settings, const char *value)
     return (target_of(settings)->alias = keep(settings, value)) != NULL;
 }
 
+/* Each target rewrites the whole file, so it must have it for itself. */
 static bool set_state_file(struct iser_settings *settings, const char *value)
 {
+    for (size_t i = 0; i + 1 < settings->config.target_count; i++)
+        if (settings->targets[i].state_file && strcmp(settings->targets[i].state_file, value) == 0)
+            return false;
     return (target_of(settings)->state_file = keep(settings, value)) != NULL;
 }
 
@@ -419,7 +423,7 @@ static const struct {
     {PORTAL, "kinds", set_kinds, "some of plain, rdma, convert"},
     {PORTAL, "tag", set_tag, "1 to 65535"},
     {TARGET, "alias", set_alias, "a text"},
-    {TARGET, "state-file", set_state_file, "a path"},
+    {TARGET, "state-file", set_state_file, "a path that no other target has"},
     {TARGET, "initiator", add_initiator, "the name of an initiator, at most 256 of them"},
     {TARGET, "network", add_network, "ADDRESS/BITS, at most 256 of them"},
     {TARGET, "chap", set_chap, "NAME SECRET"},
