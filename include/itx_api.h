@@ -999,6 +999,89 @@ it_status_t itx_ia_lead_begin(it_ia_handle_t ia_handle, int *fd);
  */
 it_status_t itx_ia_lead_end(it_ia_handle_t ia_handle, it_boolean_t work);
 
+/**
+ * Posts a Send whose last segment is not filled yet: its octets are at another place, which need
+ * not be registered. What the network takes at once is sent from there; the rest is copied to the
+ * segment before the call returns. So a copy is saved while the network keeps up with the program,
+ * and the octets may change as soon as the call returns.
+ *
+ * Other threads of the library may read the octets during the call. If they change meanwhile, the
+ * connection may break: the peer finds a wrong CRC. If their memory is unmapped, the thread that
+ * reads them gets a fault, or the connection breaks.
+ *
+ * @param ep_handle       the endpoint
+ * @param local_segments  as for it_post_send. The call may write to the last one
+ * @param num_segments    number of segments, at least 1
+ * @param cookie          as for it_post_send
+ * @param dto_flags       as for it_post_send, without IT_COALESCE_WR_FLAG: held posts before it are
+ *                        sent, too
+ * @param octets          as many octets as the last segment has
+ * @param copied          out: how many of them were copied; may be NULL
+ *
+ * @retval IT_SUCCESS                   posted
+ * @retval IT_ERR_INVALID_EP            ep_handle does not name a live endpoint for connections
+ * @retval IT_ERR_INVALID_EP_TYPE       the endpoint is for datagrams
+ * @retval IT_ERR_FAULT                 octets is NULL, or local_segments is
+ * @retval IT_ERR_OP_NOT_SUPPORTED      the IA reads registered memory only
+ * @retval IT_ERR_INVALID_NUM_SEGMENTS  no segment, or more than max_send_segments
+ * @retval IT_ERR_INVALID_DTO_FLAGS     dto_flags has another flag
+ * @retval IT_ERR_INVALID_LMR           a segment names no live LMR of this IA
+ * @retval IT_ERR_PAYLOAD_SIZE          the segments have more than max_dto_payload_size octets
+ * @retval IT_ERR_INVALID_EP_STATE      the endpoint is not connected, or is frozen (itx_ia_freeze)
+ * @retval IT_ERR_TOO_MANY_POSTS        max_request_dtos requests are in use
+ * @retval IT_ERR_IA_CATASTROPHE        the IA has failed
+ *
+ * Completion: as for it_post_send.
+ * Threads: any thread.
+ * Source: extension of this library.
+ */
+it_status_t itx_post_send_from(it_ep_handle_t ep_handle, const it_lmr_triplet_t *local_segments,
+                               size_t num_segments, it_dto_cookie_t cookie,
+                               it_dto_flags_t dto_flags, const void *octets, size_t *copied);
+
+/** Where the octets of the next long Sends of a peer are placed: itx_ep_aim. */
+struct itx_aim {
+    size_t size;          /* sizeof(struct itx_aim); set by the caller */
+    void *octets;         /* need not be registered */
+    it_length_t length;   /* of that memory */
+    uint32_t skip;        /* octets at the beginning of each message that go to its receive */
+    uint32_t least;       /* messages that begin with a segment of fewer octets are not aimed */
+    it_dto_cookie_t mark; /* bits that are added to the cookies of aimed receives */
+};
+
+/**
+ * Lets the next Sends of the peer arrive in memory that no receive names. A Send that begins while
+ * the aim is set takes its receive as ever. But of its octets, those behind the first aim->skip go
+ * to aim->octets as long as there is room, one message behind the other; only the others are in
+ * the segments of the receive, at their usual places. The cookie of its completion has the bits of
+ * aim->mark. Its length is that of the whole message.
+ *
+ * The call ends an aim that was set before. A message of which a part has arrived then goes to its
+ * receive; what has arrived is copied there. When the call has returned, nothing more is written to
+ * the memory of the former aim.
+ *
+ * Any thread of the library may write to the memory while the aim is set. If it is unmapped, the
+ * thread that writes gets a fault, or the connection breaks.
+ *
+ * @param ep_handle  the endpoint
+ * @param aim        the new aim; NULL: none
+ * @param used       out: octets that messages have at the former aim, of those that have completed.
+ *                   Their completions may not have been dequeued yet. May be NULL
+ *
+ * @retval IT_SUCCESS               done
+ * @retval IT_ERR_INVALID_EP        ep_handle does not name a live endpoint for connections
+ * @retval IT_ERR_INVALID_EP_TYPE   the endpoint is for datagrams
+ * @retval IT_ERR_FAULT             aim->octets is NULL
+ * @retval IT_ERR_INVALID_LENGTH    aim->size is too small, or aim->length is 0 or above 2^31
+ * @retval IT_ERR_INVALID_EP_STATE  the endpoint is frozen (itx_ia_freeze)
+ * @retval IT_ERR_OP_NOT_SUPPORTED  the IA places Sends only in their receives
+ *
+ * Completion: none; the call is synchronous.
+ * Threads: any thread, except in a callback.
+ * Source: extension of this library.
+ */
+it_status_t itx_ep_aim(it_ep_handle_t ep_handle, const struct itx_aim *aim, it_length_t *used);
+
 struct event_base; /* of libevent 2; programs that do not use this call need no libevent */
 
 /**

@@ -204,6 +204,14 @@ struct vp_request {
      */
     bool has_immediate;
     uint64_t immediate;
+    struct vp_lent *lent; /* of post_lent; otherwise NULL */
+};
+
+/* The octets of the last segment are elsewhere until the post returns. */
+struct vp_lent {
+    const void *octets;
+    size_t copied;   /* out: how many of them were copied */
+    uint32_t number; /* the provider's */
 };
 
 /*
@@ -506,6 +514,13 @@ struct vp_provider {
      */
     void (*request_addresses_locked)(struct ual_request *request,
                                      struct itx_ep_addresses *addresses);
+    /*
+     * For itx_post_send_from: as post_request, for a request with .lent and at least one segment.
+     * The octets that are not sent when the function returns are copied to the last segment.
+     */
+    it_status_t (*post_lent)(struct ual_ep *ep, const struct vp_request *request);
+    /* For itx_ep_aim; NULL: ends it. */
+    it_status_t (*ep_aim)(struct ual_ep *ep, const struct itx_aim *aim, it_length_t *used);
 };
 
 /* The size of the mandatory part of the table. */

@@ -38,6 +38,10 @@ void endpoint_extensions(it_ep_handle_t ep)
     struct itx_ep_counters counters = {.size = sizeof(counters)};
     int off = 0;
     socklen_t length = sizeof(off);
+    static char memory[65536];
+    struct itx_aim aim = {
+        .size = sizeof(aim), .octets = memory, .length = sizeof(memory), .skip = 16, .least = 8192};
+    it_length_t used;
 
     /* Before the connection: no CRC, if the peer agrees. */
     check(itx_ep_get_mpa_params(ep, &params), "itx_ep_get_mpa_params");
@@ -67,6 +71,12 @@ void endpoint_extensions(it_ep_handle_t ep)
 
     /* ITX_ASYNC_AFF_EP_LAST_RECV tells that it takes no more receives of its S-RQ. */
     check(itx_ep_tell_last_recv(ep, IT_TRUE), "itx_ep_tell_last_recv");
+
+    /* Sends of 8,192 octets or more arrive in `memory`, but for their first 16 octets. */
+    check(itx_ep_aim(ep, &aim, NULL), "itx_ep_aim");
+
+    /* From now on they arrive in their receives again; `used` octets are in `memory`. */
+    check(itx_ep_aim(ep, NULL, &used), "itx_ep_aim");
 
     /* Behind fork and itx_ia_thaw: this process goes on with the connection. */
     check(itx_ep_claim(ep), "itx_ep_claim");

@@ -9,6 +9,8 @@
 void requests(it_ep_handle_t ep, it_lmr_triplet_t *piece, uint64_t address, it_rmr_context_t key)
 {
     it_rmr_triplet_t window = {.rmr = IT_NULL_HANDLE, .length = 64};
+    static const char elsewhere[64];
+    size_t copied;
 
     /* The first octet of a peer's region that is addressed by offsets. */
     check(it_post_rdma_write(ep, piece, 1, 0, 0, it_make_rdma_addr_relative(0), key),
@@ -19,6 +21,10 @@ void requests(it_ep_handle_t ep, it_lmr_triplet_t *piece, uint64_t address, it_r
 
     /* A message that also closes the peer's window of this key. */
     check(it_post_send_and_unlink(ep, piece, 1, 0, 0, key), "it_post_send_and_unlink");
+
+    /* The octets are elsewhere; `piece` gets those that the network does not take at once. */
+    check(itx_post_send_from(ep, piece, 1, 0, 0, elsewhere, &copied), "itx_post_send_from");
+    printf("%zu octets were copied\n", copied);
 
     /* `piece` gets the 64 bits that were there before. */
     check(itx_post_atomic_swap(ep, 1, piece, 0, 0, address, key), "itx_post_atomic_swap");

@@ -18,6 +18,8 @@ static struct itx_features features;
 static struct itx_counters counters;
 static struct itx_ep_counters ep_counters;
 static struct itx_provider_info provider_info;
+static struct itx_aim aim;
+static it_length_t used;
 static struct event_base *base;
 
 static void prepare(struct status_world *world)
@@ -31,6 +33,8 @@ static void prepare(struct status_world *world)
     info.size = sizeof(info);
     memset(&addresses, 0, sizeof(addresses));
     addresses.size = sizeof(addresses);
+    aim = (struct itx_aim){
+        .size = sizeof(aim), .octets = &features, .length = 1, .least = UINT32_MAX};
     memset(&features, 0, sizeof(features));
     features.size = sizeof(features);
     memset(&counters, 0, sizeof(counters));
@@ -90,6 +94,7 @@ STATUS_CALL(ia_lead_begin, lead_begin(v[0].p, v[1].p, v[2].n != 0));
 STATUS_CALL(ia_lead_end, lead_end(v[0].p, v[1].n != 0));
 STATUS_CALL(ep_claim, itx_ep_claim(v[0].p));
 STATUS_CALL(limit_hold, itx_ep_limit_hold(v[0].p, (uint32_t)v[1].n, v[2].n));
+STATUS_CALL(ep_aim, itx_ep_aim(v[0].p, v[1].p, v[2].p));
 STATUS_CALL(ep_flush, itx_ep_flush(v[0].p));
 STATUS_CALL(ep_clear, itx_ep_clear(v[0].p));
 STATUS_CALL(last_recv, itx_ep_tell_last_recv(v[0].p, IT_FALSE));
@@ -249,6 +254,15 @@ static const struct status_call calls[] = {
      .params = {STATUS_EP(SLOT_EP), STATUS_NUMBER(0), STATUS_NUMBER(10)},
      .rows = ROWS(ROW("more than for ever", IT_ERR_RANGE, SET(1, ITX_HOLD_TRIES + 1)),
                   ROW("too long", IT_ERR_RANGE, SET(2, ITX_HOLD_TRY_US + 1)),
+                  ROW("a connected one", IT_SUCCESS, USE(0, SLOT_EP_CONNECTED)))},
+    {STATUS_NAMED(itx_ep_aim, ep_aim),
+     .params = {STATUS_EP(SLOT_EP), STATUS_GIVEN_OR_NULL(aim), STATUS_GIVEN_OR_NULL(used)},
+     .rows = ROWS(ROW("none", IT_SUCCESS, SET(1, 0)),
+                  ROW("nowhere", IT_ERR_FAULT, MEMBER(1, struct itx_aim, octets, 0)),
+                  ROW("no octet", IT_ERR_INVALID_LENGTH, MEMBER(1, struct itx_aim, length, 0)),
+                  ROW("too long", IT_ERR_INVALID_LENGTH,
+                      MEMBER(1, struct itx_aim, length, UINT64_C(0x80000001))),
+                  ROW("an old struct", IT_ERR_INVALID_LENGTH, MEMBER(1, struct itx_aim, size, 8)),
                   ROW("a connected one", IT_SUCCESS, USE(0, SLOT_EP_CONNECTED)))},
     {STATUS_NAMED(itx_ep_flush, ep_flush), .params = {STATUS_EP(SLOT_EP)},
      .rows = ROWS(ROW("a connected one", IT_SUCCESS, USE(0, SLOT_EP_CONNECTED)))},

@@ -12,6 +12,7 @@
 #define RDMA_FLAGS (RECV_FLAGS | IT_BARRIER_FENCE_FLAG)
 #define READ_FLAGS (RDMA_FLAGS | IT_UNLINK_LOCAL_SINK)
 #define SEND_FLAGS (RDMA_FLAGS | IT_SOLICITED_WAIT_FLAG)
+#define FROM_FLAGS (SEND_FLAGS & ~IT_COALESCE_WR_FLAG)
 
 static it_lmr_triplet_t good[SEGMENTS];
 static it_lmr_triplet_t long_ones[SEGMENTS]; /* two of them exceed the longest message */
@@ -25,6 +26,8 @@ static it_rmr_triplet_t long_windows[SEGMENTS];
 static it_rmr_triplet_t no_window[SEGMENTS];
 static it_rmr_triplet_t freed_window[SEGMENTS];
 static it_rmr_triplet_t closed_window[SEGMENTS];
+static char elsewhere[16];
+static size_t copied;
 static uint64_t key;     /* key of the peer's memory */
 static uint64_t address; /* its start */
 
@@ -72,6 +75,8 @@ STATUS_CALL(post_atomic, it_post_atomic(v[0].p, (it_atomic_op_t)v[2].n, 1, 1, v[
 STATUS_CALL(post_swap,
             itx_post_atomic_swap(v[0].p, 1, v[1].p, 1, FLAGS(v[3]), address + v[4].n, key));
 STATUS_CALL(post_send_imm, itx_post_send_imm(v[0].p, v[1].p, v[2].n, 1, FLAGS(v[3]), 1));
+STATUS_CALL(post_send_from,
+            itx_post_send_from(v[0].p, v[1].p, v[2].n, 1, FLAGS(v[3]), v[4].p, v[5].p));
 STATUS_CALL(post_write_imm,
             itx_post_rdma_write_imm(v[0].p, v[1].p, v[2].n, 1, FLAGS(v[3]), address, key, 1));
 STATUS_CALL(enable_immediate, itx_ep_enable_immediate(v[0].p, (it_boolean_t)v[1].n));
@@ -196,6 +201,15 @@ static const struct status_call calls[] = {
      .rows = ROWS(RESULT_ROWS)},
     {STATUS_NAMED(itx_post_send_imm, post_send_imm), .params = {PARAMS(SEND_FLAGS)},
      .rows = ROWS(POST_ROWS, SCENE("not enabled", IT_ERR_OP_NOT_SUPPORTED, not_enabled))},
+    {STATUS_NAMED(itx_post_send_from, post_send_from),
+     .params = {STATUS_EP(SLOT_EP_CONNECTED), STATUS_GIVEN(good), STATUS_NUMBER(2),
+                STATUS_BITS(IT_ERR_INVALID_DTO_FLAGS, FX_SIGNAL, FROM_FLAGS),
+                STATUS_GIVEN(elsewhere), STATUS_GIVEN_OR_NULL(copied)},
+     .rows = ROWS(ROW("one segment too many", IT_ERR_INVALID_NUM_SEGMENTS, SET(2, SEGMENTS)),
+                  ROW("no segment", IT_ERR_INVALID_NUM_SEGMENTS, SET(2, 0)),
+                  ROW("no region", IT_ERR_INVALID_LMR, POINT(1, no_region)),
+                  ROW("a freed one", IT_ERR_INVALID_LMR, POINT(1, freed_region)), LENGTH_ROWS,
+                  STATE_ROWS)},
     {STATUS_NAMED(itx_post_rdma_write_imm, post_write_imm), .params = {PARAMS(SEND_FLAGS)},
      .rows = ROWS(ONE_SIDED_POST_ROWS, SCENE("not enabled", IT_ERR_OP_NOT_SUPPORTED, not_enabled))},
     {STATUS_NAMED(itx_ep_enable_immediate, enable_immediate),

@@ -34,6 +34,7 @@ static const struct vp_provider *ual_ep_provider(const struct ual_ep *ep)
 
 /* Sizes of the first versions of the structs. */
 #define UAL_MPA_PARAMS_MIN UAL_SIZE_UP_TO(struct itx_mpa_params, request_markers)
+#define UAL_AIM_MAX        ((it_length_t)1 << 31)
 #define UAL_MPA_INFO_MIN   UAL_SIZE_UP_TO(struct itx_mpa_info, max_ulpdu)
 
 static it_status_t ual_ep_check_mpa(const struct itx_mpa_params *params)
@@ -108,6 +109,32 @@ it_status_t itx_ep_limit_hold(it_ep_handle_t ep_handle, uint32_t tries, uint64_t
     if (tries > ITX_HOLD_TRIES || try_us > ITX_HOLD_TRY_US)
         return base_refuse_number(IT_ERR_RANGE, __func__, tries);
     return ual_ep_provider(ep)->ep_limit_hold(ep, tries, try_us);
+}
+
+it_status_t itx_ep_aim(it_ep_handle_t ep_handle, const struct itx_aim *aim, it_length_t *used)
+{
+    struct ual_ep *ep = ual_ep_from(ep_handle);
+    struct itx_aim own = {.size = sizeof(own)};
+    it_length_t ignored;
+    it_status_t status;
+
+    if (!ep || ep->datagrams)
+        return ual_ep_refuse(__func__, ep_handle);
+    if (!VP_PROVIDER_HAS(ual_ep_provider(ep), ep_aim))
+        return ual_ep_answer(__func__, ep, IT_ERR_OP_NOT_SUPPORTED);
+    if (!used)
+        used = &ignored;
+    if (!aim)
+        return ual_ep_answer(__func__, ep, ual_ep_provider(ep)->ep_aim(ep, NULL, used));
+    status = ual_extension_check(__func__, "aim", aim, sizeof(own));
+    if (status != IT_SUCCESS)
+        return status;
+    ual_extension_read(&own, sizeof(own), aim, aim->size);
+    if (!own.octets)
+        return base_refuse(IT_ERR_FAULT, __func__, "aim->octets is NULL");
+    if (own.length == 0 || own.length > UAL_AIM_MAX)
+        return base_refuse_number(IT_ERR_INVALID_LENGTH, __func__, own.length);
+    return ual_ep_answer(__func__, ep, ual_ep_provider(ep)->ep_aim(ep, &own, used));
 }
 
 /* ---------------------------------------------------------------- both ends */

@@ -10,6 +10,7 @@
 #include "vp/uiwarp/queue/uiw_counters.h"
 #include "vp/uiwarp/queue/uiw_ep.h"
 #include "vp/uiwarp/queue/uiw_srq.h"
+#include "vp/uiwarp/receive/uiw_aim.h"
 #include "vp/uiwarp/stream/uiw_stream.h"
 
 #include <limits.h>
@@ -413,4 +414,6 @@ const struct vp_provider uiw_provider = {
     .rmr_reset = uiw_rmr_reset,
     .socket_request = uiw_socket_request,
     .request_addresses_locked = uiw_request_addresses_locked,
+    .post_lent = uiw_post_lent,
+    .ep_aim = uiw_ep_aim,
 };

@@ -12,6 +12,12 @@ enum uiw_done {
     UIW_DONE_SENT /* the last octet has left; an acknowledgement of the peer is awaited */
 };
 
+/*
+ * A flag of a request, beside those of it_dto_flags_t: the octets of the last segment are elsewhere
+ * until the posting call returns, which clears it.
+ */
+#define UIW_LENT 0x80u
+
 struct uiw_sqe {
     it_dto_cookie_t cookie;
     union {
@@ -19,7 +25,10 @@ struct uiw_sqe {
         it_handle_t unlinked; /* of a finished Read: the sink that it invalidated */
     };
     uint64_t operand; /* of an atomic: the value to add or store; otherwise the immediate value */
-    uint64_t compare; /* of an atomic */
+    union {
+        uint64_t compare;    /* of an atomic */
+        const uint8_t *lent; /* with UIW_LENT: the octets of the last segment */
+    };
     uint32_t remote_stag;
     uint32_t length;
     uint32_t msn;    /* of its (first untagged) message; valid once started */

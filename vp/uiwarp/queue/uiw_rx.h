@@ -24,6 +24,17 @@ struct uiw_drawn {
     uint64_t still_ns; /* time since the last octet arrived */
 };
 
+/* Memory for the payload of the next long Sends, in place of their receives: itx_ep_aim. */
+struct uiw_aim {
+    uint8_t *octets; /* NULL: none */
+    uint32_t length;
+    uint32_t used;  /* by messages that have completed */
+    uint32_t skip;  /* octets of each message that go to its receive */
+    uint32_t least; /* shorter segments begin no message that is aimed */
+    bool current;   /* the message that arrives is aimed */
+    it_dto_cookie_t mark;
+};
+
 /* Used with the token, unless a comment says otherwise. */
 struct uiw_rx {
     _Atomic bool token;
@@ -37,6 +48,7 @@ struct uiw_rx {
     struct uiw_pause pause;
     uint32_t atomics; /* of the peer executed so far: MSN of the last response */
     struct uiw_drawn drawn;
+    struct uiw_aim aim;
     unsigned pinned_count;
     struct uiw_mr *pinned[IW_RX_IOV_MAX]; /* pinned between map and unmap */
     struct iw_terminate terminate;

@@ -10,6 +10,7 @@
 #include "vp/uiwarp/queue/uiw_rq.h"
 #include "vp/uiwarp/queue/uiw_sq.h"
 #include "vp/uiwarp/queue/uiw_srq.h"
+#include "vp/uiwarp/receive/uiw_aim.h"
 
 #include <string.h>
 
@@ -67,13 +68,23 @@ static enum iw_error place_check_send(struct uiw_ep *ep, const struct iw_segment
     return IW_OK;
 }
 
+/* The same for a segment with payload, which may begin a message. */
+static enum iw_error place_admit_send(struct uiw_ep *ep, const struct iw_segment *segment)
+{
+    enum iw_error error = place_check_send(ep, segment);
+
+    if (error == IW_OK && segment->mo == 0)
+        uiw_aim_begin(&ep->rx.aim, segment->length);
+    return error;
+}
+
 enum iw_error uiw_place_check(void *context, const struct iw_segment *segment)
 {
     if (segment->opcode == IW_OP_WRITE)
         return place_check_write(context, segment);
     if (segment->opcode == IW_OP_READ_RESPONSE)
         return place_check_response(context, segment);
-    return place_check_send(context, segment);
+    return place_admit_send(context, segment);
 }
 
 /* ---------------------------------------------------------------- destination */
@@ -86,14 +97,15 @@ void uiw_place_unmap(void *context)
         uiw_mr_unpin(ep->rx.pinned[--ep->rx.pinned_count]);
 }
 
-/* Maps octets [offset, offset + *length) of local segments. Lowers *length if *iov is full. */
+/*
+ * Adds octets [offset, offset + *length) of local segments to *iov. Lowers *length if that is full.
+ */
 static enum iw_error place_map_segments(struct uiw_ep *ep, const struct uiw_segment *segments,
                                         unsigned segment_count, uint32_t offset, uint32_t *length,
                                         struct iovec *iov, unsigned *count)
 {
     uint32_t left = *length;
 
-    *count = 0;
     for (unsigned i = 0; i < segment_count && left > 0 && *count < IW_RX_IOV_MAX; i++) {
         uint32_t piece = segments[i].length;
 
@@ -114,6 +126,32 @@ static enum iw_error place_map_segments(struct uiw_ep *ep, const struct uiw_segm
         left -= piece;
     }
     *length -= left;
+    return IW_OK;
+}
+
+/* The same for a receive of which a part is aimed elsewhere. */
+static enum iw_error place_map_aimed(struct uiw_ep *ep, const struct uiw_rqe *rqe, uint32_t offset,
+                                     uint32_t *length, struct iovec *iov, unsigned *count)
+{
+    const struct uiw_aim *aim = &ep->rx.aim;
+    uint32_t end = offset + *length;
+    uint32_t at = offset;
+
+    while (at < end && *count < IW_RX_IOV_MAX) {
+        bool aimed;
+        uint32_t part = uiw_aim_part(aim, at, end, &aimed);
+        enum iw_error error = IW_OK;
+
+        if (aimed)
+            iov[(*count)++] = (struct iovec){uiw_aim_place(aim, at), part};
+        else
+            error =
+                place_map_segments(ep, rqe->segments, rqe->segment_count, at, &part, iov, count);
+        if (error != IW_OK)
+            return error;
+        at += part;
+    }
+    *length = at - offset;
     return IW_OK;
 }
 
@@ -140,6 +178,7 @@ enum iw_error uiw_place_map(void *context, const struct iw_segment *segment, uin
 
     if (segment->opcode == IW_OP_WRITE)
         return place_map_write(ep, segment, offset, *length, iov, count);
+    *count = 0;
     if (segment->opcode == IW_OP_READ_RESPONSE) {
         const struct uiw_orq_entry *read = uiw_orq_oldest(&ep->reads);
         const struct uiw_sqe *sqe = uiw_sqe_at(ep, read->sq_index);
@@ -149,6 +188,8 @@ enum iw_error uiw_place_map(void *context, const struct iw_segment *segment, uin
     } else {
         const struct uiw_rqe *rqe = uiw_rqe_at(ep, uiw_queue_head(&ep->rq));
 
+        if (__builtin_expect(ep->rx.aim.current, false))
+            return place_map_aimed(ep, rqe, segment->mo + offset, length, iov, count);
         return place_map_segments(ep, rqe->segments, rqe->segment_count, segment->mo + offset,
                                   length, iov, count);
     }
@@ -217,13 +258,13 @@ enum iw_error uiw_place_whole(void *context, const struct iw_segment *segment,
 
     if (segment->opcode == IW_OP_WRITE)
         return place_copy_write(ep, segment, payload);
-    error = response ? place_check_response(ep, segment) : place_check_send(ep, segment);
+    error = response ? place_check_response(ep, segment) : place_admit_send(ep, segment);
     if (error != IW_OK || segment->length == 0)
         return error;
     if (response)
         return place_copy(ep, segment, payload);
     rqe = uiw_rqe_at(ep, uiw_queue_head(&ep->rq));
-    if (rqe->segment_count != 1)
+    if (rqe->segment_count != 1 || ep->rx.aim.current)
         return place_copy(ep, segment, payload);
     return place_copy_send(ep, rqe, segment->mo, payload, segment->length) ? IW_OK
                                                                            : IW_ERR_DDP_LOCAL;
@@ -240,7 +281,7 @@ bool uiw_place_take(void *context, const uint8_t *payload, uint32_t length, bool
     const struct uiw_rqe *rqe = uiw_rqe_at(ep, head);
 
     if (head == atomic_load_explicit(&ep->rq.tail, memory_order_acquire) ||
-        rqe->segment_count != 1 || length > rqe->length ||
+        rqe->segment_count != 1 || length > rqe->length || uiw_aim_wants(&ep->rx.aim, length) ||
         !place_copy_send(ep, rqe, 0, payload, length))
         return false;
     uiw_rq_complete(ep, length, solicited, NULL);
@@ -311,10 +352,13 @@ static enum iw_error place_done_send(struct uiw_ep *ep, const struct iw_segment 
         if (error != IW_OK)
             return error;
     }
+    if (__builtin_expect(ep->rx.aim.current, false))
+        uiw_rqe_at(ep, uiw_queue_head(&ep->rq))->cookie |= ep->rx.aim.mark;
     if ((segment->control & IW_OWN_VALUE) && (ep->own.agreed & IW_OWN_IMM))
         uiw_rq_complete_immediate(ep, segment->mo + segment->length, segment->stag, solicited);
     else
         uiw_rq_complete(ep, segment->mo + segment->length, solicited, unlinked);
+    uiw_aim_end(&ep->rx.aim, segment->mo + segment->length);
     return IW_OK;
 }
 

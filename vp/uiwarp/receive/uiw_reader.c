@@ -48,6 +48,7 @@ void uiw_reader_begin(struct uiw_ep *ep, bool crc)
     rx->expect = UIW_EXPECT_ANY;
     rx->widened = false;
     rx->atomics = 0;
+    rx->aim.current = false;
     rx->fpdus_before = atomic_load_explicit(&rx->fpdus_in, memory_order_relaxed);
     rx->octets_before = atomic_load_explicit(&rx->octets_in, memory_order_relaxed);
     uiw_pause_begin(&rx->pause, ep->tx.max_ulpdu < UIW_LARGE_PATH_ULPDU);

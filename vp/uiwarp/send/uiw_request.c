@@ -42,13 +42,17 @@ static bool request_check_segments(struct uiw_ep *ep, const struct uiw_sqe *sqe,
     return true;
 }
 
-/* Adds octets [offset, offset + length) of the message: copied to `copy`, or as iovecs. */
-static bool request_add_payload(struct uiw_ep *ep, struct uiw_batch *batch,
-                                const struct uiw_sqe *sqe, uint32_t offset, uint32_t length,
-                                uint8_t *copy)
+/*
+ * Adds octets [offset, offset + length) of the message: copied to `copy`, or as iovecs. lent: where
+ * those of the last segment are, or NULL.
+ */
+static inline __attribute__((always_inline)) bool
+request_payload(struct uiw_ep *ep, struct uiw_batch *batch, const struct uiw_sqe *sqe,
+                uint32_t offset, uint32_t length, uint8_t *copy, const uint8_t *lent)
 {
     for (unsigned i = 0; i < sqe->segment_count && length > 0; i++) {
         const struct uiw_segment *segment = &sqe->segments[i];
+        const uint8_t *octets = segment->addr;
         uint32_t piece = segment->length;
 
         if (offset >= piece) {
@@ -59,18 +63,37 @@ static bool request_add_payload(struct uiw_ep *ep, struct uiw_batch *batch,
         if (!uiw_mr_pin_local(segment->mr, segment->stag, segment->addr + offset, piece,
                               IT_PRIV_LOCAL_READ, ep->pz))
             return false;
+        if (lent && i + 1 == sqe->segment_count)
+            octets = lent;
+        octets += offset;
         if (copy) {
-            memcpy(copy, segment->addr + offset, piece);
+            memcpy(copy, octets, piece);
             copy += piece;
             uiw_mr_unpin(segment->mr);
         } else {
             uiw_frame_keep_pin(batch, segment->mr);
-            batch->iov[batch->iov_count++] = (struct iovec){segment->addr + offset, piece};
+            batch->iov[batch->iov_count++] = (struct iovec){(void *)(uintptr_t)octets, piece};
         }
         offset = 0;
         length -= piece;
     }
     return true;
+}
+
+static bool __attribute__((noinline))
+request_add_lent(struct uiw_ep *ep, struct uiw_batch *batch, const struct uiw_sqe *sqe,
+                 uint32_t offset, uint32_t length, uint8_t *copy)
+{
+    return request_payload(ep, batch, sqe, offset, length, copy, sqe->lent);
+}
+
+static bool request_add_payload(struct uiw_ep *ep, struct uiw_batch *batch,
+                                const struct uiw_sqe *sqe, uint32_t offset, uint32_t length,
+                                uint8_t *copy)
+{
+    if (__builtin_expect(sqe->flags & UIW_LENT, 0))
+        return request_add_lent(ep, batch, sqe, offset, length, copy);
+    return request_payload(ep, batch, sqe, offset, length, copy, NULL);
 }
 
 /* ---------------------------------------------------------------- start */

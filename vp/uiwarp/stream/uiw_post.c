@@ -4,6 +4,9 @@
 
 #include "base/base_clock.h"
 #include "evd/deliver/evd_deliver.h"
+#include "vp/uiwarp/queue/uiw_token.h"
+
+#include <string.h>
 
 /* Fills the slot. After a failure the slot is still free, and nothing else has changed. */
 static it_status_t post_fill_locked(struct uiw_ep *ep, struct uiw_sqe *sqe,
@@ -33,6 +36,16 @@ static it_status_t post_fill_locked(struct uiw_ep *ep, struct uiw_sqe *sqe,
         return uiw_links_fill_windows(sqe, request);
     uiw_segments_copy(sqe->segments, request->segments, request->segment_count);
     return IT_SUCCESS;
+}
+
+static void __attribute__((noinline))
+post_lend_locked(struct uiw_ep *ep, uint32_t tail, struct vp_lent *lent)
+{
+    struct uiw_sqe *sqe = uiw_sqe_at(ep, tail);
+
+    sqe->lent = lent->octets;
+    sqe->flags |= UIW_LENT;
+    lent->number = tail;
 }
 
 /* Returns true if the request may be deferred: uiw_later_defer says until when. */
@@ -167,6 +180,8 @@ it_status_t uiw_post_request(struct ual_ep *ual, const struct vp_request *reques
         base_lock_drop(&ual->lock);
         return status;
     }
+    if (__builtin_expect(request->lent != NULL, false))
+        post_lend_locked(ep, tail, request->lent);
     /* Hands the slot to the sender, which reads the tail with acquire. */
     atomic_store_explicit(&ep->sq.tail, tail + 1, memory_order_release);
     if (state == IT_EP_STATE_CONNECTED)
@@ -178,4 +193,50 @@ it_status_t uiw_post_request(struct ual_ep *ual, const struct vp_request *reques
         evd_wake(ual->request_evd);
     post_send(ual, pace);
     return IT_SUCCESS;
+}
+
+/* ---------------------------------------------------------------- octets from elsewhere */
+
+/* Returns true if the request has left, or was flushed: its slot may be another one's. */
+static bool post_is_gone(const struct uiw_ep *ep, uint32_t index)
+{
+    return (int32_t)(uiw_queue_head(&ep->sq) - index) > 0 ||
+           (int32_t)(ep->tx.cursor.sq - index) > 0;
+}
+
+/* With the send token. Copies the octets that have not been sent to the last segment. */
+static size_t post_copy_lent(struct uiw_ep *ep, uint32_t index, const uint8_t *lent)
+{
+    struct uiw_sqe *sqe = uiw_sqe_at(ep, index);
+    const struct uiw_segment *last = &sqe->segments[sqe->segment_count - 1];
+    uint32_t sent = ep->tx.cursor.sq == index ? ep->tx.cursor.sq_offset : 0;
+    uint32_t before = sqe->length - last->length;
+    uint32_t skip = sent > before ? sent - before : 0;
+
+    sqe->flags &= (uint8_t)~UIW_LENT;
+    if (!uiw_mr_pin_local(last->mr, last->stag, last->addr, last->length, IT_PRIV_LOCAL_READ,
+                          ep->pz))
+        return 0; /* the request will fail */
+    memcpy(last->addr + skip, lent + skip, last->length - skip);
+    uiw_mr_unpin(last->mr);
+    return last->length - skip;
+}
+
+it_status_t uiw_post_lent(struct ual_ep *ual, const struct vp_request *request)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+    struct vp_lent *lent = request->lent;
+    it_status_t status;
+
+    if (atomic_load_explicit(&ep->claim, memory_order_acquire))
+        return IT_ERR_INVALID_EP_STATE; /* frozen: the token is taken */
+    status = uiw_post_request(ual, request);
+    if (status != IT_SUCCESS || (int32_t)(uiw_queue_head(&ep->sq) - lent->number) > 0)
+        return status;
+    uiw_token_wait(ep);
+    if (!post_is_gone(ep, lent->number))
+        lent->copied = post_copy_lent(ep, lent->number, lent->octets);
+    uiw_token_drop(ep);
+    uiw_drive_send(ual, false);
+    return status;
 }

@@ -31,6 +31,7 @@ bool uiw_start_stream(struct ual_ep *ual, int fd, bool initiator, bool converted
 /* ---------------------------------------------------------------- uiw_post.c */
 
 it_status_t uiw_post_request(struct ual_ep *ual, const struct vp_request *request);
+it_status_t uiw_post_lent(struct ual_ep *ual, const struct vp_request *request);
 
 /* ---- uiw_drive.c: turns of a stream ---- */
 
