@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #define LARGE ((size_t)4 << 20)
+#define SHORT ((size_t)131072)
 
 static struct sdp_connection *pair[2];
 static unsigned char octets[LARGE]; /* sent */
@@ -234,6 +235,73 @@ static void receiver_unmaps(bool crc)
     CHECK(sdp_close(pair[0], NULL) == 0);
 }
 
+/* Waits until a call lets octets arrive in its memory. */
+static void await_aim(struct sdp_connection *connection)
+{
+    const struct timespec pause = {.tv_nsec = 100000};
+    long left = time_limit_ms(10000) * 10;
+    bool aimed = false;
+
+    while (!aimed && left-- > 0) {
+        CHECK(pthread_mutex_lock(&connection->lock) == 0);
+        aimed = connection->aim.octets != NULL && !connection->aim.spare;
+        CHECK(pthread_mutex_unlock(&connection->lock) == 0);
+        (void)nanosleep(&pause, NULL);
+    }
+    CHECK(aimed);
+}
+
+static void *receive_short(void *unused)
+{
+    const struct linger now = {.l_onoff = 1};
+
+    (void)unused;
+    CHECK_EQ(-EFAULT, sdp_kit_receive(pair[1], memory, SHORT, 0));
+    CHECK(sdp_close(pair[1], &now) == 0);
+    return NULL;
+}
+
+/* The memory vanishes while a call waits, and then octets arrive there. */
+static void waiting_call_unmaps(bool crc)
+{
+    pthread_t thread;
+    ssize_t sent;
+
+    start(crc);
+    for (unsigned i = 0; i < 2; i++)
+        CHECK(sdp_set_option(pair[i], SDP_ZCOPY_FROM, LARGE) == 0);
+    sdp_kit_send_stream(pair[0], 0, SHORT, SHORT); /* more long messages may follow */
+    sdp_kit_check_stream(pair[1], 0, SHORT, SHORT);
+    memory = map(SHORT, PROT_READ | PROT_WRITE);
+    CHECK(pthread_create(&thread, NULL, receive_short, NULL) == 0);
+    await_aim(pair[1]);
+    CHECK(munmap(memory, SHORT) == 0);
+    sent = sdp_kit_send(pair[0], octets, SHORT, 0);
+    CHECK(sent > 0 || sent == -ECONNRESET || sent == -EPIPE);
+    CHECK(pthread_join(thread, NULL) == 0);
+    CHECK(!is_mapped(memory));
+    CHECK(sdp_close(pair[0], NULL) == 0);
+}
+
+/* Memory that is missing in part is an error without harm, also where it would not be copied. */
+static void partly_missing(void)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    start(true);
+    for (unsigned i = 0; i < 2; i++)
+        CHECK(sdp_set_option(pair[i], SDP_ZCOPY_FROM, LARGE) == 0);
+    memory = map(SHORT, PROT_READ | PROT_WRITE);
+    CHECK(munmap(memory + page, SHORT - page) == 0);
+    CHECK_EQ(-EFAULT, sdp_kit_send(pair[0], memory, SHORT, 0));
+    sdp_kit_send_stream(pair[0], 0, 1000, 1000);
+    CHECK_EQ(1000, sdp_kit_receive(pair[1], memory, SHORT, 0));
+    for (unsigned i = 0; i < 1000; i++)
+        CHECK(memory[i] == sdp_kit_octet(i));
+    CHECK(munmap(memory, page) == 0);
+    end();
+}
+
 /* Calls that copy: the connection goes on. */
 static void copied_calls(void)
 {
@@ -260,9 +328,11 @@ int main(void)
     held_pages();
     many_are_held();
     copied_calls();
+    partly_missing();
     for (int crc = 0; crc < 2; crc++) {
         sender_unmaps(crc != 0);
         receiver_unmaps(crc != 0);
+        waiting_call_unmaps(crc != 0);
     }
     return 0;
 }

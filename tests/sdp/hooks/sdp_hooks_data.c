@@ -340,12 +340,18 @@ static void full(void)
     struct timeval limit = {0, 20000};
     struct pollfd polls = {.events = POLLOUT};
     ssize_t sent;
+    int error;
 
     sdp_hooks_open(&pair);
     polls.fd = pair.client;
     SAY(fcntl(pair.client, F_SETFL, O_NONBLOCK));
-    while ((sent = write(pair.client, buffer, sizeof(buffer))) > 0)
-        ;
+    /* The other end may still have room for what has left. */
+    do {
+        while ((sent = write(pair.client, buffer, sizeof(buffer))) > 0)
+            ;
+        error = errno;
+    } while (poll(&polls, 1, 50) > 0);
+    errno = error;
     sdp_hooks_say("full", sent);
     sdp_hooks_await("full", pair.client, POLLIN | POLLOUT, 0);
     SAY(fcntl(pair.client, F_SETFL, 0));

@@ -147,10 +147,12 @@ int sdp_get_stream_option(struct sdp_connection *connection, int level, int name
                           socklen_t *length);
 
 struct sdp_counters {
-    uint64_t sent;     /* octets */
-    uint64_t received; /* octets */
-    uint64_t zcopy_sent;
+    uint64_t sent;       /* octets */
+    uint64_t received;   /* octets */
+    uint64_t zcopy_sent; /* of these, by RDMA */
     uint64_t zcopy_received;
+    uint64_t direct_sent; /* of these, between the program's memory and the socket */
+    uint64_t direct_received;
     uint64_t messages_sent;
     uint64_t messages_received;
     char mode[2]; /* sending and receiving half: b buffered, c combined, p pipelined */

@@ -3,6 +3,7 @@
 #include "connection/sdp_object.h"
 
 #include <errno.h>
+#include <string.h>
 
 #define BATCH  16u
 #define ROUNDS 8u /* rounds for one connection before others get their turn */
@@ -74,25 +75,93 @@ static void on_urgent(struct sdp_connection *connection, const struct sdp_heard 
     connection->oob_octet = heard->payload[heard->octets - 1];
 }
 
-static void keep_piece(struct sdp_connection *connection, uint32_t slot,
-                       const struct sdp_heard *heard)
+static void keep_piece(struct sdp_connection *connection, uint32_t slot, uint32_t at,
+                       uint32_t octets)
 {
-    uint32_t last = (connection->piece_first + connection->piece_count++) % connection->slots;
+    uint32_t last = (connection->piece_first + connection->piece_count++) % connection->piece_room;
 
-    connection->pieces[last] =
-        (struct sdp_piece){.slot = slot,
-                           .at = (uint32_t)(heard->payload - sdp_slot(connection, slot)),
-                           .octets = heard->octets};
-    connection->unread += heard->octets;
+    connection->pieces[last] = (struct sdp_piece){.slot = slot, .at = at, .octets = octets};
+    connection->unread += octets;
     connection->news = true;
 }
 
-static void on_receive(struct sdp_connection *connection, uint32_t slot, uint32_t length)
+/* Octets of the stream, none of them urgent. */
+static bool is_usual(const unsigned char *head)
+{
+    return head[0] == SDP_DATA && (head[1] & SDP_FLAG_OOB_PRES) == 0;
+}
+
+/*
+ * A message has arrived whose payload is at the aim (sdp_aim.c). Returns how many octets of it, the
+ * first ones, stay there; the others are in the slot. 0: all are, since it is unusual, or since a
+ * receiving call must not return it yet.
+ */
+static uint32_t settle(struct sdp_connection *connection, uint32_t slot, uint32_t length)
+{
+    struct sdp_aim *aim = &connection->aim;
+    unsigned char *head = sdp_slot(connection, slot);
+    const unsigned char *from = aim->octets + aim->placed;
+    size_t octets = length > SDP_HEAD_OCTETS ? length - SDP_HEAD_OCTETS : 0;
+    bool next = aim->spare || (aim->placed == aim->taken && connection->piece_count == 0);
+
+    if (octets > aim->length - aim->placed)
+        octets = aim->length - aim->placed;
+    aim->placed += octets;
+    if (next && is_usual(head) && !connection->mark_set && !connection->detached)
+        return (uint32_t)octets;
+    memcpy(head + SDP_HEAD_OCTETS, from, octets);
+    return 0;
+}
+
+static void keep_aimed(struct sdp_connection *connection, uint32_t octets)
+{
+    struct sdp_aim *aim = &connection->aim;
+
+    if (aim->spare) {
+        connection->spare_pieces++;
+        keep_piece(connection, connection->slots,
+                   (uint32_t)(SDP_HEAD_OCTETS + aim->placed - octets), octets);
+        return;
+    }
+    aim->taken += octets;
+    connection->rx_position += octets;
+    connection->counters.received += octets;
+    connection->counters.direct_received += octets;
+    connection->news = true;
+}
+
+/* The peer may send another message. */
+static void post_again(struct sdp_connection *connection, uint32_t slot)
+{
+    sdp_post_receive(connection, slot);
+    sdp_machine_posted(&connection->machine);
+}
+
+/* Keeps payload, of which the first octets are at the aim. */
+static void keep_payload(struct sdp_connection *connection, uint32_t slot,
+                         const struct sdp_heard *heard, uint32_t aimed)
+{
+    uint32_t at = (uint32_t)(heard->payload - sdp_slot(connection, slot));
+
+    connection->bulk = heard->octets >= SDP_AIM_LEAST;
+    if (aimed > 0)
+        keep_aimed(connection, aimed);
+    if (heard->octets > aimed)
+        keep_piece(connection, slot, at + aimed, heard->octets - aimed);
+    else
+        post_again(connection, slot);
+}
+
+static void on_receive(struct sdp_connection *connection, uint32_t slot, uint32_t length,
+                       bool marked)
 {
     struct sdp_heard heard;
+    uint32_t aimed = 0; /* octets of payload */
 
     if (connection->failed)
         return;
+    if (marked)
+        aimed = settle(connection, slot, length);
     connection->counters.messages_received++;
     if (!sdp_machine_hear(&connection->machine, sdp_slot(connection, slot), length, &heard)) {
         sdp_reset(connection);
@@ -112,11 +181,9 @@ static void on_receive(struct sdp_connection *connection, uint32_t slot, uint32_
         return;
     }
     if (heard.octets > 0)
-        keep_piece(connection, slot, &heard);
-    else {
-        sdp_post_receive(connection, slot);
-        sdp_machine_posted(&connection->machine);
-    }
+        keep_payload(connection, slot, &heard, aimed);
+    else
+        post_again(connection, slot);
     /* No call is about to read it: the peer then sends Data, which polls see. */
     if (heard.source && (!connection->large_read || connection->sending_zcopy))
         (void)sdp_machine_refuse(&connection->machine);
@@ -139,7 +206,8 @@ static void on_completion(struct sdp_connection *connection, const it_dto_cmpl_e
     if (event->dto_status != IT_DTO_SUCCESS)
         return; /* the end of the connection follows */
     if (event->event_number == IT_DTO_RC_RECV_CMPL_EVENT)
-        on_receive(connection, (uint32_t)event->cookie, event->transferred_length);
+        on_receive(connection, (uint32_t)event->cookie, event->transferred_length,
+                   (event->cookie & SDP_AIM_MARK) != 0);
     else if (event->event_number == IT_DTO_RDMA_READ_CMPL_EVENT)
         connection->read_done = true;
     else
@@ -221,8 +289,8 @@ static uint32_t next_octets(const struct sdp_connection *connection, bool *urgen
         octets = (uint32_t)(connection->urgent[0] - connection->tx_sent);
         *urgent = true;
     }
-    return gather && octets == waiting && octets < room && connection->urgent_count == 0 ? 0
-                                                                                         : octets;
+    gather = gather && octets < room && octets < SDP_GATHER;
+    return gather && octets == waiting && connection->urgent_count == 0 ? 0 : octets;
 }
 
 static void push_data(struct sdp_connection *connection)
@@ -243,7 +311,10 @@ static void push_data(struct sdp_connection *connection)
             for (uint32_t i = 0; i < connection->urgent_count; i++)
                 connection->urgent[i] = connection->urgent[i + 1];
         }
-        sdp_post(connection, &message, connection->lmr, from);
+        if (connection->lent)
+            sdp_post_lent(connection, &message, from);
+        else
+            sdp_post(connection, &message, connection->lmr, from);
     }
 }
 

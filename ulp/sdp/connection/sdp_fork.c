@@ -15,6 +15,7 @@ static void hold(struct sdp_connection *connection)
     (void)itx_evd_set_waitable(connection->evd, IT_FALSE);
     while (connection->driver || connection->telling)
         (void)sdp_wait_turn(connection, NULL);
+    sdp_aim_before_fork(connection);
 }
 
 void sdp_before_fork(void)
@@ -47,6 +48,7 @@ static void go_on(struct sdp_connection *connection, bool child, bool frozen)
     connection->frozen = connection->frozen || (frozen && connection->live && !connection->ended);
     if (child) {
         connection->waiters = 0;
+        sdp_aim_in_child(connection);
         sdp_init_lock(&connection->lock);
     }
     if (!connection->disturbed)

@@ -92,16 +92,19 @@ static size_t tell(const struct sdp_connection *connection, char *text, size_t r
 
     if (itx_ep_query_addresses(connection->ep, &addresses) != IT_SUCCESS)
         addresses = (struct itx_ep_addresses){.size = sizeof(addresses)};
-    length =
-        snprintf(text, room,
-                 "sdp id=%p local=%s peer=%s sends=%s receives=%s copied_sent=%" PRIu64
-                 " zcopy_sent=%" PRIu64 " copied_received=%" PRIu64 " zcopy_received=%" PRIu64
-                 " messages_sent=%" PRIu64 " messages_received=%" PRIu64 "\n",
-                 (void *)connection->ep, place_of(&addresses.local).text,
-                 place_of(&addresses.remote).text, modes[connection->machine.tx_mode],
-                 modes[connection->machine.rx_mode], counters->sent - counters->zcopy_sent,
-                 counters->zcopy_sent, counters->received - counters->zcopy_received,
-                 counters->zcopy_received, counters->messages_sent, counters->messages_received);
+    length = snprintf(text, room,
+                      "sdp id=%p local=%s peer=%s sends=%s receives=%s copied_sent=%" PRIu64
+                      " zcopy_sent=%" PRIu64 " direct_sent=%" PRIu64 " copied_received=%" PRIu64
+                      " zcopy_received=%" PRIu64 " direct_received=%" PRIu64
+                      " messages_sent=%" PRIu64 " messages_received=%" PRIu64 "\n",
+                      (void *)connection->ep, place_of(&addresses.local).text,
+                      place_of(&addresses.remote).text, modes[connection->machine.tx_mode],
+                      modes[connection->machine.rx_mode],
+                      counters->sent - counters->zcopy_sent - counters->direct_sent,
+                      counters->zcopy_sent, counters->direct_sent,
+                      counters->received - counters->zcopy_received - counters->direct_received,
+                      counters->zcopy_received, counters->direct_received, counters->messages_sent,
+                      counters->messages_received);
     return length > 0 ? (size_t)length : 0;
 }
 

@@ -14,10 +14,14 @@
 
 #define SDP_BUFFERS           32u /* receives */
 #define SDP_BUFFERS_MAX       1024u
-#define SDP_RECEIVE_SIZE      65552u /* octets of each */
+#define SDP_RECEIVE_SIZE      131088u /* octets of each: 128 KiB of payload */
+#define SDP_RECEIVE_PINNED    65552u  /* the same on devices, which keep all of them in memory */
+#define SDP_GATHER            65536u  /* more are not gathered, but sent while others are copied */
+#define SDP_AIM_LEAST         8192u   /* messages that begin with less are not aimed */
 #define SDP_SEND_RING         (512u * 1024u)
-#define SDP_HEADS             32u     /* outstanding messages */
-#define SDP_HEAD_STRIDE       128u    /* holds a Hello */
+#define SDP_HEADS             32u                        /* outstanding messages */
+#define SDP_HEAD_STRIDE       128u                       /* holds a Hello */
+#define SDP_AIM_MARK          ((it_dto_cookie_t)1 << 40) /* in the cookies of aimed receives */
 #define SDP_ZCOPY_FROM_OCTETS 524288u /* below it two copies cost less than a wait */
 #define SDP_URGENT_MAX        8u      /* urgent octets not sent yet */
 #define SDP_ORPHAN_S          60u     /* how long a closed connection waits for its peer */
@@ -31,6 +35,18 @@ struct sdp_piece {
     uint32_t slot;
     uint32_t at; /* offset in the slot of the next octet to read */
     uint32_t octets;
+};
+
+/* Where the payload of the next long messages is placed (sdp_aim.c). */
+struct sdp_aim {
+    unsigned char *octets; /* NULL: in their receives */
+    size_t length;
+    size_t placed;    /* octets there of messages that have been handled */
+    size_t taken;     /* of these, octets that a receiving call may return */
+    bool spare;       /* it is the spare buffer */
+    bool over;        /* nothing more is placed there */
+    it_length_t used; /* then: octets there of all messages */
+    int guard;        /* of sdp_guard_hold */
 };
 
 struct sdp_connection {
@@ -52,6 +68,7 @@ struct sdp_connection {
     struct sdp_machine machine;
     struct sdp_hello own;
     bool active;
+    bool direct;   /* the IA reads and writes memory of the program that is not registered */
     bool live;     /* established */
     bool ended;    /* the transport has ended, or never existed */
     bool detached; /* the program has closed it: it ends by itself and is freed */
@@ -73,7 +90,8 @@ struct sdp_connection {
     /* Receiving. */
     uint32_t slots;
     size_t stride;
-    struct sdp_piece *pieces; /* a ring with room for `slots` */
+    struct sdp_piece *pieces; /* a ring */
+    uint32_t piece_room;
     uint32_t piece_first;
     uint32_t piece_count;
     size_t unread;
@@ -85,6 +103,9 @@ struct sdp_connection {
     unsigned char oob_octet;
     bool oob_inline;
     size_t low_water;
+    bool bulk; /* the last message with payload was a long one */
+    struct sdp_aim aim;
+    uint32_t spare_pieces; /* pieces in the spare buffer, which lies behind the slots */
 
     /*
      * Sending: a ring of octets. tx_filled counts the octets copied into it, tx_sent those sent,
@@ -97,6 +118,7 @@ struct sdp_connection {
     uint64_t tx_filled;
     uint64_t tx_sent;
     uint64_t tx_freed;
+    const void *lent; /* where the octets from tx_sent to tx_filled are, if not in the ring */
     uint32_t tx_posted;
     uint32_t tx_done;
     uint32_t tx_signal;              /* number of the last signalled message */
@@ -186,6 +208,18 @@ void sdp_fail(struct sdp_connection *connection, int error);
 /* Resets the connection: AbortConn, then the transport ends. */
 void sdp_reset(struct sdp_connection *connection);
 
+/* ---- Payload that is placed elsewhere (sdp_aim.c), with the lock ---------------------------- */
+
+/* Aims at the spare buffer if it is free and nothing else is aimed at. */
+void sdp_aim_spare(struct sdp_connection *connection);
+/* Aims at memory of a receiving call. Returns false if that cannot be. */
+bool sdp_aim_program(struct sdp_connection *connection, void *octets, size_t count);
+/* Ends that. Returns how many octets are there, for the call to return. *error: EFAULT. */
+size_t sdp_aim_end(struct sdp_connection *connection, int *error);
+/* What waiting calls have got by then is theirs; a child has no such calls. */
+void sdp_aim_before_fork(struct sdp_connection *connection);
+void sdp_aim_in_child(struct sdp_connection *connection);
+
 /* ---- Posts (sdp_post.c), with the lock ------------------------------------------------------ */
 
 /* Returns true if a message may be posted: there is a free head. */
@@ -195,6 +229,12 @@ bool sdp_post_completes(const struct sdp_connection *connection, size_t octets);
 /* Posts a message: the head, then the payload from registered memory. */
 void sdp_post(struct sdp_connection *connection, const struct sdp_message *message,
               it_lmr_handle_t lmr, const unsigned char *from);
+/*
+ * The same for octets that are at connection->lent: `place` in the ring gets those that are not
+ * sent at once.
+ */
+void sdp_post_lent(struct sdp_connection *connection, const struct sdp_message *message,
+                   const unsigned char *place);
 void sdp_post_greeting(struct sdp_connection *connection);
 void sdp_post_receive(struct sdp_connection *connection, uint32_t slot);
 /* Gives back the page that has held the peer's Hello: an idle connection does without it. */

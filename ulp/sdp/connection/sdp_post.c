@@ -7,7 +7,7 @@
 
 static unsigned char *head_of(const struct sdp_connection *connection, uint32_t number)
 {
-    return connection->memory + (size_t)connection->slots * connection->stride +
+    return connection->memory + ((size_t)connection->slots + 1) * connection->stride +
            (size_t)(number % SDP_HEADS) * SDP_HEAD_STRIDE;
 }
 
@@ -46,43 +46,82 @@ static it_dto_flags_t flags_of(struct sdp_connection *connection, const struct s
                : IT_COMPLETION_FLAG;
 }
 
-static void post(struct sdp_connection *connection, size_t head_octets, it_lmr_handle_t lmr,
-                 const unsigned char *from, uint32_t octets, it_dto_flags_t flags)
-{
-    it_lmr_triplet_t segments[2] = {
-        {.lmr = connection->lmr,
-         .addr.abs = head_of(connection, connection->tx_posted),
-         .length = head_octets},
-        {.lmr = lmr, .addr.abs = (void *)(uintptr_t)from, .length = octets}};
+/* What it_post_send takes. */
+struct request {
+    it_lmr_triplet_t segments[2]; /* head and payload */
+    size_t count;
+    it_dto_flags_t flags;
+};
 
+static struct request request_of(struct sdp_connection *connection, size_t head_octets,
+                                 it_lmr_handle_t lmr, const unsigned char *from, uint32_t octets,
+                                 it_dto_flags_t flags)
+{
     connection->counters.messages_sent++;
     /* On a device this would wake its thread too, while another thread waits. */
     if (!sdp_adapter_get()->device)
         flags = (it_dto_flags_t)(flags | IT_SOLICITED_WAIT_FLAG);
-    if (it_post_send(connection->ep, segments, octets > 0 ? 2 : 1, connection->tx_posted, flags) !=
-        IT_SUCCESS)
+    return (struct request){
+        .segments = {{.lmr = connection->lmr,
+                      .addr.abs = head_of(connection, connection->tx_posted),
+                      .length = head_octets},
+                     {.lmr = lmr, .addr.abs = (void *)(uintptr_t)from, .length = octets}},
+        .count = octets > 0 ? 2 : 1,
+        .flags = flags};
+}
+
+static void post(struct sdp_connection *connection, const struct request *request)
+{
+    if (it_post_send(connection->ep, request->segments, request->count, connection->tx_posted,
+                     request->flags) != IT_SUCCESS)
         connection->post_failed = true;
+}
+
+static struct request message_of(struct sdp_connection *connection,
+                                 const struct sdp_message *message, it_lmr_handle_t lmr,
+                                 const unsigned char *from)
+{
+    unsigned char *head = head_of(connection, ++connection->tx_posted);
+    size_t head_octets = sdp_message_put(head, message);
+
+    connection->freed_by[connection->tx_posted % SDP_HEADS] = connection->tx_sent;
+    if (message->mid == SDP_DISCONN || message->mid == SDP_ABORT_CONN)
+        connection->tx_end = connection->tx_posted;
+    return request_of(connection, head_octets, lmr, from, message->payload_octets,
+                      flags_of(connection, message));
 }
 
 void sdp_post(struct sdp_connection *connection, const struct sdp_message *message,
               it_lmr_handle_t lmr, const unsigned char *from)
 {
-    unsigned char *head = head_of(connection, ++connection->tx_posted);
+    const struct request request = message_of(connection, message, lmr, from);
 
-    connection->freed_by[connection->tx_posted % SDP_HEADS] = connection->tx_sent;
-    if (message->mid == SDP_DISCONN || message->mid == SDP_ABORT_CONN)
-        connection->tx_end = connection->tx_posted;
-    post(connection, sdp_message_put(head, message), lmr, from, message->payload_octets,
-         flags_of(connection, message));
+    post(connection, &request);
+}
+
+void sdp_post_lent(struct sdp_connection *connection, const struct sdp_message *message,
+                   const unsigned char *place)
+{
+    const struct request request = message_of(connection, message, connection->lmr, place);
+    size_t copied = 0;
+
+    if (itx_post_send_from(connection->ep, request.segments, request.count, connection->tx_posted,
+                           request.flags, connection->lent, &copied) != IT_SUCCESS)
+        connection->post_failed = true;
+    connection->lent = NULL;
+    connection->counters.direct_sent += message->payload_octets - copied;
 }
 
 void sdp_post_greeting(struct sdp_connection *connection)
 {
     unsigned char *head = head_of(connection, ++connection->tx_posted);
+    struct request request;
+    size_t octets;
 
     connection->freed_by[connection->tx_posted % SDP_HEADS] = connection->tx_sent;
-    post(connection, sdp_machine_greet(&connection->machine, &connection->own, head), NULL, NULL, 0,
-         (it_dto_flags_t)0);
+    octets = sdp_machine_greet(&connection->machine, &connection->own, head);
+    request = request_of(connection, octets, NULL, NULL, 0, (it_dto_flags_t)0);
+    post(connection, &request);
 }
 
 void sdp_post_receive(struct sdp_connection *connection, uint32_t slot)

@@ -79,11 +79,13 @@ static void consume(struct sdp_connection *connection, uint32_t octets)
     connection->counters.received += octets;
     if (piece->octets > 0)
         return;
-    if (!connection->ended && !connection->failed) {
+    if (piece->slot == connection->slots)
+        connection->spare_pieces--;
+    else if (!connection->ended && !connection->failed) {
         sdp_post_receive(connection, piece->slot);
         sdp_machine_posted(&connection->machine);
     }
-    connection->piece_first = (connection->piece_first + 1) % connection->slots;
+    connection->piece_first = (connection->piece_first + 1) % connection->piece_room;
     connection->piece_count--;
     /* The peer may be waiting for it. Behind the last piece the call ends or waits, and pushes. */
     if (connection->piece_count > 0)
@@ -135,7 +137,7 @@ static void peek_pieces(const struct sdp_connection *connection, struct reading 
         limit = UINT64_MAX;
     for (uint32_t i = 0; i < connection->piece_count && reading->got < reading->wanted; i++) {
         const struct sdp_piece *piece =
-            &connection->pieces[(connection->piece_first + i) % connection->slots];
+            &connection->pieces[(connection->piece_first + i) % connection->piece_room];
         uint32_t skipped = skip ? 1 : 0;
         size_t octets = reading->wanted - reading->got;
 
@@ -195,6 +197,29 @@ static bool move_some(struct sdp_connection *connection, struct reading *reading
     return octets > 0 || *error != 0;
 }
 
+/*
+ * Takes what has arrived, or waits, and meanwhile lets payload arrive in the call's memory. Returns
+ * false if a call that does not wait has found nothing.
+ */
+static bool await_some(struct sdp_connection *connection, struct reading *reading,
+                       const struct timespec *deadline, int *error)
+{
+    bool waits = !(reading->flags & MSG_DONTWAIT) && !is_over(connection);
+    bool aimed = !(reading->flags & (MSG_PEEK | MSG_TRUNC)) && !is_over(connection) &&
+                 sdp_aim_program(connection, (char *)reading->parts->iov_base + reading->at,
+                                 reading->parts->iov_len - reading->at);
+    bool found = connection->piece_count > 0 && !(reading->flags & MSG_PEEK);
+
+    /* A call that waits also takes what has arrived, with fewer system calls. */
+    if (!found && waits)
+        *error = sdp_wait(connection, deadline);
+    else if (!found)
+        found = sdp_take(connection);
+    if (aimed)
+        skip(reading, sdp_aim_end(connection, error));
+    return found || waits;
+}
+
 static int receive_all(struct sdp_connection *connection, struct reading *reading,
                        const struct timespec *deadline)
 {
@@ -221,14 +246,12 @@ static int receive_all(struct sdp_connection *connection, struct reading *readin
         if (move_some(connection, reading, deadline, &error) ||
             (connection->piece_count > 0 && !peek))
             continue;
-        /* A call that waits also takes what has arrived, with fewer system calls. */
-        if (((reading->flags & MSG_DONTWAIT) || is_over(connection)) && sdp_take(connection))
+        if (await_some(connection, reading, deadline, &error))
             continue;
         if (is_over(connection))
             return reading->got > 0 ? 0 : why_nothing(connection);
         if (reading->flags & MSG_DONTWAIT)
             return EAGAIN;
-        error = sdp_wait(connection, deadline);
     }
 }
 
@@ -263,6 +286,7 @@ ssize_t sdp_receive(struct sdp_connection *connection, const struct iovec *parts
     } else {
         error = reading.wanted > 0 ? receive_all(connection, &reading, deadline) : 0;
         result = reading.got > 0 || error == 0 ? (ssize_t)reading.got : -error;
+        sdp_aim_spare(connection);
     }
     sdp_leave(connection);
     return result;

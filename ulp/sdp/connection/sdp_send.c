@@ -7,7 +7,9 @@
 #include <string.h>
 
 /* Copied before a message is sent, so that the peer works on it while the next part is copied. */
-#define COPY_MAX SDP_RECEIVE_SIZE
+#define COPY_MAX SDP_GATHER
+
+#define LEND_MIN 16384u /* octets of a message from which they are not copied before */
 
 /* The position of a call in its vector. */
 struct cursor {
@@ -44,6 +46,11 @@ static size_t ring_room(const struct sdp_connection *connection)
     return used < connection->send_buffer ? connection->send_buffer - used : 0;
 }
 
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 /* Copies as much as fits contiguously. Returns false if memory is missing. */
 static bool copy_some(struct sdp_connection *connection, struct cursor *cursor)
 {
@@ -51,17 +58,65 @@ static bool copy_some(struct sdp_connection *connection, struct cursor *cursor)
     size_t octets = cursor->parts->iov_len - cursor->at;
     size_t room = ring_room(connection);
 
-    if (octets > room)
-        octets = room;
-    if (octets > connection->ring_size - at)
-        octets = connection->ring_size - at;
-    if (octets > COPY_MAX)
-        octets = COPY_MAX;
+    octets = least(least(octets, room), least(connection->ring_size - at, COPY_MAX));
     if (!sdp_guard_copy(connection->ring + at, (const char *)cursor->parts->iov_base + cursor->at,
                         octets))
         return false;
     connection->tx_filled += octets;
     cursor_advance(cursor, octets);
+    return true;
+}
+
+/*
+ * Returns how many octets may be sent from the program's memory as the next message: nothing is
+ * waiting to be sent before them.
+ */
+static size_t may_lend(const struct sdp_connection *connection, const struct cursor *cursor)
+{
+    size_t at = (size_t)((connection->tx_filled - connection->ring_base) % connection->ring_size);
+    size_t octets = cursor->parts->iov_len - cursor->at;
+
+    if (!connection->direct || connection->zcopy_from == 0 || octets < LEND_MIN ||
+        connection->tx_filled != connection->tx_sent || connection->urgent_count > 0 ||
+        !connection->live || connection->ended || connection->frozen || connection->lost ||
+        connection->post_failed || !sdp_post_room(connection))
+        return 0;
+    octets = least(octets, ring_room(connection)); /* what is not sent at once is copied there */
+    octets = least(octets, connection->ring_size - at);
+    octets = least(octets, sdp_machine_room(&connection->machine));
+    return octets < LEND_MIN ? 0 : octets;
+}
+
+/*
+ * Sends from the program's memory. Returns false if that cannot be. *error: EFAULT, if another
+ * thread has unmapped the memory; the peer may have got zeros, so the connection is reset.
+ */
+static bool lend_some(struct sdp_connection *connection, struct cursor *cursor, int *error)
+{
+    char *from = (char *)cursor->parts->iov_base + cursor->at;
+    size_t octets = cursor->left > 0 ? may_lend(connection, cursor) : 0;
+    bool gathers = connection->cork;
+    int guard;
+
+    if (octets == 0 || !sdp_guard_present(from, octets, false))
+        return false;
+    guard = sdp_guard_hold(from, octets);
+    if (guard < 0)
+        return false;
+    connection->lent = from;
+    connection->tx_filled += octets;
+    connection->more = false;
+    connection->cork = false;
+    sdp_push(connection);
+    connection->cork = gathers;
+    if (connection->lent) /* it was not sent: the connection has just failed */
+        connection->tx_filled -= octets;
+    connection->lent = NULL;
+    cursor_advance(cursor, octets);
+    if (!sdp_guard_release(guard))
+        return true;
+    sdp_reset(connection);
+    *error = EFAULT;
     return true;
 }
 
@@ -79,7 +134,15 @@ static int why_not(struct sdp_connection *connection)
 /* Returns 0 or EFAULT. */
 static int copy_all(struct sdp_connection *connection, struct cursor *cursor, int flags)
 {
+    int error = 0;
+
     while (cursor->left > 0 && ring_room(connection) > 0) {
+        /* The urgent octet is marked before it is sent. */
+        if (!(flags & MSG_OOB) && lend_some(connection, cursor, &error)) {
+            if (error != 0)
+                return error;
+            continue;
+        }
         if (!copy_some(connection, cursor)) {
             connection->more = (flags & MSG_MORE) != 0;
             return EFAULT;

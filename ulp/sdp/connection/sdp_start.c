@@ -50,7 +50,7 @@ static void reap(struct sdp_over *over)
 
 static bool make_memory(struct sdp_connection *connection)
 {
-    size_t receives = (size_t)connection->slots * connection->stride;
+    size_t receives = ((size_t)connection->slots + 1) * connection->stride;
     size_t heads = (size_t)SDP_HEADS * SDP_HEAD_STRIDE;
 
     connection->memory_size = receives + heads + connection->ring_size;
@@ -61,7 +61,10 @@ static bool make_memory(struct sdp_connection *connection)
         return false;
     }
     connection->ring = connection->memory + receives + heads;
-    connection->pieces = calloc(connection->slots, sizeof(connection->pieces[0]));
+    /* One of each slot, and those in the spare buffer: all but the last have this size. */
+    connection->piece_room =
+        connection->slots + (uint32_t)(connection->stride / (SDP_AIM_LEAST - SDP_HEAD_OCTETS)) + 1;
+    connection->pieces = calloc(connection->piece_room, sizeof(connection->pieces[0]));
     return connection->pieces &&
            it_lmr_create(sdp_adapter_get()->pz, connection->memory, NULL, connection->memory_size,
                          IT_ADDR_MODE_ABSOLUTE, IT_PRIV_LOCAL, IT_LMR_FLAG_NONE, 0,
@@ -136,11 +139,18 @@ static bool fill_hello(struct sdp_connection *connection, int fd, uint32_t size)
     return true;
 }
 
+static uint32_t receive_size(const struct sdp_settings *settings)
+{
+    if (settings->receive_size > 256)
+        return settings->receive_size;
+    return sdp_adapter_get()->device ? SDP_RECEIVE_PINNED : SDP_RECEIVE_SIZE;
+}
+
 static int make(int fd, enum sdp_role role, const struct sdp_settings *settings,
                 struct sdp_connection **result)
 {
     struct sdp_connection *connection = calloc(1, sizeof(*connection));
-    uint32_t size = settings->receive_size > 256 ? settings->receive_size : SDP_RECEIVE_SIZE;
+    uint32_t size = receive_size(settings);
     uint32_t slots = settings->buffers > 3 ? settings->buffers : SDP_BUFFERS;
 
     if (!connection)
@@ -157,6 +167,7 @@ static int make(int fd, enum sdp_role role, const struct sdp_settings *settings,
         settings->zcopy_from > 0 ? settings->zcopy_from : SDP_ZCOPY_FROM_OCTETS;
     if (settings->zcopy_off)
         connection->zcopy_from = 0;
+    connection->direct = !sdp_adapter_get()->device;
     connection->watch = SDP_WATCH_EVENTS;
     if (!fill_hello(connection, fd, size) || !make_memory(connection) ||
         !make_endpoint(connection, !settings->crc_off)) {

@@ -53,16 +53,6 @@ static bool pin(struct pin *pin, const void *octets, uint32_t count, unsigned ri
     return true;
 }
 
-/* Returns true if a part of the memory is not mapped. */
-static bool is_missing(const struct sdp_place *place)
-{
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    uintptr_t begin = (uintptr_t)place->addr & ~(page - 1);
-
-    return msync((void *)begin, (uintptr_t)place->addr + place->size - begin, MS_ASYNC) != 0 &&
-           errno == ENOMEM;
-}
-
 /*
  * Ends the registration. If the program has unmapped the memory meanwhile the call fails, and the
  * connection is reset: the peer may have got zeros. A transport that met the fault in the kernel
@@ -74,7 +64,8 @@ static size_t unpin(struct sdp_connection *connection, struct pin *pin, size_t d
 
     (void)it_lmr_free(pin->lmr);
     faulted = sdp_guard_release(pin->guard);
-    if (!faulted && !(is_dead(connection) && is_missing(&pin->place)))
+    if (!faulted && !(is_dead(connection) &&
+                      sdp_guard_is_missing((void *)(uintptr_t)pin->place.addr, pin->place.size)))
         return done;
     sdp_reset(connection);
     *error = EFAULT;

@@ -84,6 +84,42 @@ static void *place(uintptr_t address)
     return (void *)address; /* NOLINT(performance-no-int-to-ptr): an address from the kernel */
 }
 
+/* Without variables that a jump back may clobber. */
+static void __attribute__((noinline))
+touch(volatile char *at, const volatile char *end, bool written)
+{
+    while (at < end) {
+        if (written) /* other threads of the program may write to it */
+            (void)__atomic_fetch_or(at, 0, __ATOMIC_RELAXED);
+        else
+            (void)*at;
+        at = place(((uintptr_t)at | (page_size() - 1)) + 1);
+    }
+}
+
+bool sdp_guard_present(void *octets, size_t count, bool written)
+{
+    sigjmp_buf here;
+
+    if (!octets)
+        return count == 0;
+    if (sigsetjmp(here, 0) != 0)
+        return false;
+    resume = &here;
+    atomic_signal_fence(memory_order_seq_cst);
+    touch(octets, (char *)octets + count, written);
+    atomic_signal_fence(memory_order_seq_cst);
+    resume = NULL;
+    return true;
+}
+
+bool sdp_guard_is_missing(const void *octets, size_t count)
+{
+    uintptr_t begin = (uintptr_t)octets & ~(page_size() - 1);
+
+    return msync(place(begin), (uintptr_t)octets + count - begin, MS_ASYNC) != 0 && errno == ENOMEM;
+}
+
 int sdp_guard_hold(const void *from, size_t octets)
 {
     uintptr_t mask = ~(page_size() - 1);

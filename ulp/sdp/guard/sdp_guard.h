@@ -17,6 +17,12 @@ bool sdp_guard_copy(void *to, const void *from, size_t octets);
 /* Returns false if the memory cannot be read. */
 bool sdp_guard_readable(const void *from, size_t octets);
 
+/* Returns false if a page of the memory is missing, or cannot be written although it must be. */
+bool sdp_guard_present(void *octets, size_t count, bool written);
+
+/* Returns true if a part of the memory is not mapped now. */
+bool sdp_guard_is_missing(const void *octets, size_t count);
+
 /*
  * Holds memory that any thread may access until it is released. A page that is missing becomes one
  * of zeros. Returns a number, or -1: too many are held.
