@@ -2,7 +2,8 @@
 /*
  * What waits for the program's next calls, to share a system call: long sends and ADVERTs, until as
  * many are open as before, or until the leader finds no other work. ASK waits for several polls in
- * vain. This thread keeps the lead, so nothing else happens meanwhile.
+ * vain. The last octets of a long send leave with the message that announces it. This thread keeps
+ * the lead, so nothing else happens meanwhile.
  */
 #include "exs_kit.h"
 
@@ -224,6 +225,41 @@ static void test_adverts(void)
     exs_pair_close(&pair);
 }
 
+/* ---- FPDUs ---------------------------------------------------------------------------------- */
+
+static uint64_t fpdus_sent(int fd)
+{
+    struct itx_ep_counters counters = {.size = sizeof(counters)};
+    struct exs_socket *socket = exs_socket_find(fd);
+
+    CHECK(itx_ep_stats(socket->connection->ep, &counters) == IT_SUCCESS);
+    exs_socket_leave(socket);
+    return counters.fpdus_sent;
+}
+
+/* 64 KiB to a receive are an FPDU of their own and one with the message. */
+static void test_tails(void)
+{
+    struct exs_pair pair;
+    uint64_t before;
+
+    exs_kit_fill(memory, LENGTH, 0);
+    exs_pair_open(&pair, SOCK_STREAM);
+    take_lead();
+    set_levels(pair.server, CALLS);
+    for (unsigned i = 0; i < CALLS; i++)
+        recv_one(pair.server);
+    poll_until(knows_all, pair.client);
+    before = fpdus_sent(pair.client);
+    for (unsigned i = 0; i < CALLS; i++)
+        send_one(pair.client);
+    exs_lead_give();
+    take_events(2 * CALLS);
+    CHECK_EQ(2 * CALLS, fpdus_sent(pair.client) - before);
+    exs_kit_compare(memory + LENGTH, LENGTH, 0);
+    exs_pair_close(&pair);
+}
+
 /* ---- ASK ------------------------------------------------------------------------------------ */
 
 /* The receiver has had a receive, so the sender hopes for another one before it uses the ring. */
@@ -270,6 +306,7 @@ int main(void)
     test_nodelay();
     test_sleeping_leader();
     test_adverts();
+    test_tails();
     test_ask();
     CHECK_STARTS(exs_mderegister(handle, 0));
     CHECK_STARTS(exs_qdelete(queue));

@@ -37,6 +37,7 @@ struct lie {
 #define PACKET SOCK_SEQPACKET
 #define INLINE EXS_MESSAGE_INLINE
 #define DIRECT EXS_MESSAGE_DIRECT
+#define TAIL   EXS_MESSAGE_TAIL
 #define M(t, ...)                                                                                  \
     {                                                                                              \
         .type = EXS_MESSAGE_##t, .posted = 32, __VA_ARGS__                                         \
@@ -71,6 +72,15 @@ static const struct lie lies[] = {
     {"direct data, none", STREAM, M(DATA, .flags = DIRECT, .chain = 1), LAST, 1},
     {"direct data of another chain", STREAM, M(DATA, .flags = DIRECT, .chain = 2, .count = 8), LAST,
      1},
+    {"direct data, all of it behind the head", STREAM,
+     M(DATA, .flags = DIRECT | TAIL, .chain = 1, .count = 8), 32, 1},
+    {"direct data, none behind the head", STREAM,
+     M(DATA, .flags = DIRECT | TAIL, .chain = 1, .count = 8), LAST, 1},
+    {"direct data, the last of them beyond the receive", STREAM,
+     M(DATA, .flags = DIRECT | TAIL, .chain = 1, .count = 8193), 32, 1},
+    {"direct data, a last part twice", STREAM,
+     M(DATA, .flags = DIRECT | TAIL | INLINE, .chain = 1, .count = 8), 32, 1},
+    {"the last octets of data for the ring", STREAM, M(DATA, .flags = TAIL, .count = 9), 32, 1},
     {"inline data, other length", STREAM, M(DATA, .flags = INLINE, .count = 9), 32, 1},
     {"an ADVERT of nothing", STREAM, M(ADVERT, .chain = 1), LAST, 1},
     {"an ADVERT of a later chain", STREAM, M(ADVERT, .chain = 2, .place = {1, 1, 1}), LAST, 1},
@@ -99,6 +109,8 @@ static const struct lie lies[] = {
     {"packets: written to the ring", PACKET, M(DATA, .count = 8), LAST, 1},
     {"packets: direct, not advertised", PACKET, M(DATA, .flags = INLINE | DIRECT, .count = 4), LAST,
      3},
+    {"packets: the last octets behind the head", PACKET,
+     M(DATA, .flags = DIRECT | TAIL, .count = 9), 32, 1},
     {"packets: a number twice", PACKET, M(ADVERT, .chain = 1, .count = 7, .place = {1, 1, 1}), LAST,
      2},
     {"packets: two ADVERTs in one", PACKET, M(ADVERT, FURTHER(1, OCTETS_1, "\0\0\0\0")), LAST, 1},

@@ -75,6 +75,30 @@ static void types_have_their_lengths(void)
     CHECK(!exs_message_get(octets, sizeof(octets), &message));
 }
 
+/* Direct data of which the last octets follow: at least one of them, and not all. */
+static void tails_are_parts(void)
+{
+    const uint8_t tail = EXS_MESSAGE_DIRECT | EXS_MESSAGE_TAIL;
+    unsigned char octets[EXS_HEAD_OCTETS + 8] = {[0] = EXS_MESSAGE_DATA};
+    struct exs_message message;
+
+    for (unsigned flags = 0; flags < 256; flags++) {
+        octets[1] = (unsigned char)flags;
+        octets[23] = 9;
+        CHECK(exs_message_get(octets, sizeof(octets), &message) == (flags == tail));
+    }
+    octets[1] = tail;
+    for (unsigned count = 0; count < 256; count++) {
+        octets[23] = (unsigned char)count;
+        CHECK(exs_message_get(octets, sizeof(octets), &message) == (count > 8));
+        CHECK(!exs_message_get(octets, EXS_HEAD_OCTETS, &message));
+    }
+    CHECK(exs_message_get(octets, sizeof(octets), &message));
+    CHECK(message.tail == 8 && message.count == 255 && message.payload == octets + EXS_HEAD_OCTETS);
+    octets[1] = EXS_MESSAGE_DIRECT;
+    CHECK(exs_message_get(octets, EXS_HEAD_OCTETS, &message) && message.tail == 0);
+}
+
 static const unsigned char setup_octets[EXS_SETUP_OCTETS] = {
     'E',  'X',  'S',  '1',  1,    1,    0x01, 0x02, 0x03, 0x04, 0x11, 0x12,
     0x13, 0x14, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28, 0x31, 0x32,
@@ -125,6 +149,7 @@ int main(void)
 {
     advert_is_golden();
     types_have_their_lengths();
+    tails_are_parts();
     setup_is_golden();
     flow_refuses_lies();
     return 0;

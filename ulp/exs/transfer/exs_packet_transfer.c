@@ -263,7 +263,7 @@ static bool got_data(struct exs_connection *connection, const struct exs_message
 
     if (message->flags & EXS_MESSAGE_INLINE)
         return got_inline(connection, message);
-    lie = !(message->flags & EXS_MESSAGE_DIRECT) || message->count > UINT32_MAX ||
+    lie = message->flags != EXS_MESSAGE_DIRECT || message->count > UINT32_MAX ||
           !exs_packet_in_direct(&connection->packet_in, &receive);
     if (!lie)
         done(connection, &receive, message->count);

@@ -80,7 +80,7 @@ void exs_post(struct exs_connection *connection, struct exs_message *message)
     segment.length = exs_message_put(slot, message);
     if (message->flags & EXS_MESSAGE_INLINE)
         segment.length += message->count;
-    segment.length += (size_t)message->more * EXS_PLACE_OCTETS;
+    segment.length += message->tail + (size_t)message->more * EXS_PLACE_OCTETS;
     exs_post_last(connection, IT_COALESCE_WR_FLAG);
     connection->tx_posted++;
     if (signalled)

@@ -8,6 +8,15 @@
 #include <errno.h>
 #include <string.h>
 
+/*
+ * uiwarp's FPDUs hold 32 octets less than 64 KiB. So a Write of n times 64 KiB ends with an FPDU of
+ * n times 32 octets. Up to 320 KiB these fit the tail, which spares that FPDU. The tail is not
+ * longer, since uiwarp reads 256 octets together with the payload in front of them: the message and
+ * the next header, which spares a system call.
+ */
+#define TAIL     160u
+#define TAIL_MIN ((uint64_t)64 << 10)
+
 /* ---- Sending -------------------------------------------------------------------------------- */
 
 /* Gathers octets of the requests, in order, into the next message. */
@@ -30,6 +39,16 @@ static void gather(struct exs_connection *connection, uint64_t count)
     }
 }
 
+/* The last octets of a Write go in the message behind it. */
+static void put_tail(struct exs_connection *connection, const struct exs_request *request,
+                     struct exs_message *message)
+{
+    message->flags |= EXS_MESSAGE_TAIL;
+    message->tail = TAIL;
+    memcpy(exs_post_payload(connection),
+           (const char *)request->addr + request->moved + message->count - TAIL, TAIL);
+}
+
 static void send_data(struct exs_connection *connection, struct exs_request *request,
                       const struct exs_step *step)
 {
@@ -49,8 +68,10 @@ static void send_data(struct exs_connection *connection, struct exs_request *req
         gather(connection, step->count);
     } else {
         connection->patience = direct ? EXS_ASK_POLLS : 0;
+        if (direct && step->count >= TAIL_MIN)
+            put_tail(connection, request, &message);
         if (!exs_post_write(connection, request, (const char *)request->addr + request->moved,
-                            (size_t)step->count, &place))
+                            (size_t)(step->count - message.tail), &place))
             return;
         request->moved += (size_t)step->count;
         connection->waiting -= step->count;
@@ -303,6 +324,7 @@ static bool got_ring_data(struct exs_connection *connection, const struct exs_me
 
 static bool got_direct_data(struct exs_connection *connection, const struct exs_message *message)
 {
+    uint64_t here; /* octets that the message has brought */
     uint64_t to;
     struct exs_receive *receive =
         exs_stream_in_direct(&connection->in, message->chain, message->count,
@@ -310,9 +332,10 @@ static bool got_direct_data(struct exs_connection *connection, const struct exs_
 
     if (!receive)
         return false;
-    if (message->flags & EXS_MESSAGE_INLINE)
-        memcpy((char *)((struct exs_request *)receive->owner)->addr + to, message->payload,
-               (size_t)message->count);
+    here = (message->flags & EXS_MESSAGE_INLINE) ? message->count : message->tail;
+    if (here > 0)
+        memcpy((char *)((struct exs_request *)receive->owner)->addr + to + message->count - here,
+               message->payload, (size_t)here);
     complete(connection);
     return true;
 }

@@ -29,7 +29,7 @@ static const struct {
     uint8_t flags;
     bool place;
 } types[EXS_MESSAGE_TYPES] = {
-    [EXS_MESSAGE_DATA] = {EXS_MESSAGE_DIRECT | EXS_MESSAGE_INLINE, false},
+    [EXS_MESSAGE_DATA] = {EXS_MESSAGE_DIRECT | EXS_MESSAGE_INLINE | EXS_MESSAGE_TAIL, false},
     [EXS_MESSAGE_ADVERT] = {EXS_MESSAGE_WAITALL, true},
     [EXS_MESSAGE_RING] = {0, true},
 };
@@ -75,6 +75,9 @@ static bool length_fits(const struct exs_message *message, size_t length)
                rest / EXS_PLACE_OCTETS <= EXS_ADVERTS_MAX;
     if (types[message->type].place)
         return rest == EXS_PLACE_OCTETS;
+    if (message->flags & EXS_MESSAGE_TAIL)
+        return message->flags == (EXS_MESSAGE_TAIL | EXS_MESSAGE_DIRECT) && rest > 0 &&
+               rest < message->count && rest <= UINT32_MAX;
     return (message->flags & EXS_MESSAGE_INLINE) ? message->count == rest : rest == 0;
 }
 
@@ -109,6 +112,8 @@ bool exs_message_get(const unsigned char *octets, size_t length, struct exs_mess
         !length_fits(message, length))
         return false;
     message->payload = octets + EXS_HEAD_OCTETS;
+    if (message->flags & EXS_MESSAGE_TAIL)
+        message->tail = (uint32_t)(length - EXS_HEAD_OCTETS);
     if (!types[message->type].place)
         return true;
     get_place(message->payload, &message->place);

@@ -33,6 +33,7 @@ enum exs_message_type {
 #define EXS_MESSAGE_DIRECT  0x1u /* DATA: for an ADVERT; otherwise to the ring's account */
 #define EXS_MESSAGE_INLINE  0x2u /* DATA: the octets follow; otherwise they have been written */
 #define EXS_MESSAGE_WAITALL 0x4u /* ADVERT: the receive takes more than one message */
+#define EXS_MESSAGE_TAIL    0x8u /* direct DATA: the last octets follow; the others were written */
 
 /* Chains are numbered from 1; 0 is no chain. */
 static inline uint32_t exs_chain_after(uint32_t chain)
@@ -56,6 +57,7 @@ struct exs_message {
     uint64_t count;
     struct exs_place place;       /* ADVERT, RING */
     uint32_t more;                /* ADVERT: further receives, each with a place in the payload */
+    uint32_t tail;                /* DATA with TAIL: octets that follow, fewer than count */
     const unsigned char *payload; /* inline data, or further places, as received */
 };
 
