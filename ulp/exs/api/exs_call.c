@@ -49,7 +49,7 @@ static _Thread_local struct spares spares __attribute__((tls_model("initial-exec
 static pthread_key_t spares_key;
 static pthread_once_t spares_once = PTHREAD_ONCE_INIT;
 
-static void give_to_pool(struct exs_call *call)
+static void __attribute__((cold)) give_to_pool(struct exs_call *call)
 {
     (void)pthread_mutex_lock(&pool_lock);
     call->next_free = pool;
@@ -75,7 +75,7 @@ static void make_spares_key(void)
     (void)pthread_key_create(&spares_key, end_spares);
 }
 
-static void know_thread(void)
+static void __attribute__((cold)) know_thread(void)
 {
     (void)pthread_once(&spares_once, make_spares_key);
     spares.known = true;
@@ -83,7 +83,7 @@ static void know_thread(void)
         spares.count = SPARES_MAX;
 }
 
-static struct exs_call *take_from_pool(void)
+static struct exs_call *__attribute__((cold)) take_from_pool(void)
 {
     struct exs_call *call;
     uint64_t made;

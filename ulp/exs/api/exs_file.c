@@ -190,6 +190,10 @@ static void piece_done(struct exs_request *request, int error, size_t moved, siz
     leave(file, error);
 }
 
+/* How a thread of the library waits. */
+static const struct exs_wait patient = {
+    .kind = EXS_WAIT_ADAPTIVE, .cancel = PTHREAD_CANCEL_DISABLE, .deadline_ns = EXS_TIME_NEVER};
+
 struct search {
     struct exs_file *file;
     struct piece *found;
@@ -216,13 +220,11 @@ static bool find_piece(void *argument, bool sleeps)
 }
 
 /* Waits for a free piece and returns it; NULL: the call has failed. */
-static struct piece *await_piece(struct exs_file *file, int cancel)
+static struct piece *await_piece(struct exs_file *file, const struct exs_wait *wait)
 {
-    const struct exs_wait wait = {
-        .kind = EXS_WAIT_ADAPTIVE, .cancel = cancel, .deadline_ns = EXS_TIME_NEVER};
     struct search search = {.file = file};
 
-    while (exs_wait_until(&file->sleeper, &wait, find_piece, &search) != 0)
+    while (exs_wait_until(&file->sleeper, wait, find_piece, &search) != 0)
         continue;
     return search.found;
 }
@@ -265,13 +267,13 @@ static int fill(struct exs_file *file, struct piece *piece)
     return 0;
 }
 
-static void read_on(struct exs_file *file, int cancel)
+static void read_on(struct exs_file *file, const struct exs_wait *wait)
 {
     struct exs_socket *socket = file->socket;
     struct piece *piece;
     bool more = true;
 
-    while (more && (piece = await_piece(file, cancel)) != NULL) {
+    while (more && (piece = await_piece(file, wait)) != NULL) {
         int error = fill(file, piece);
 
         more = error != 0 || piece->request.more;
@@ -302,16 +304,20 @@ static void read_no_more(void *argument)
     exs_call_abandon(call);
 }
 
+/* Waits as other calls that block. */
 static void read_here(struct exs_file *file, int cancel)
 {
+    const struct exs_wait wait = {
+        .kind = file->call->wait, .cancel = cancel, .deadline_ns = EXS_TIME_NEVER};
+
     pthread_cleanup_push(read_no_more, file);
-    read_on(file, cancel);
+    read_on(file, &wait);
     pthread_cleanup_pop(0);
 }
 
 static void *read_there(void *argument)
 {
-    read_on(argument, PTHREAD_CANCEL_DISABLE);
+    read_on(argument, &patient);
     return NULL;
 }
 
@@ -396,7 +402,7 @@ static int check_arguments(const struct exs_socket *socket, const struct exs_sta
 static int start_file(struct exs_file *file, int cancel, bool *more)
 {
     struct exs_socket *socket = file->socket;
-    struct piece *piece = await_piece(file, PTHREAD_CANCEL_DISABLE);
+    struct piece *piece = await_piece(file, &patient);
     int error = fill(file, piece);
 
     if (error)

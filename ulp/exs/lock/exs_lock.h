@@ -17,9 +17,9 @@ struct exs_lock {
     _Atomic uint32_t word; /* zeroed memory is a free lock */
 };
 
-void exs_lock_wait(struct exs_lock *lock); /* returns with the lock taken */
+__attribute__((cold)) void exs_lock_wait(struct exs_lock *lock); /* returns with the lock taken */
 /* The lock is free already, and its memory may be gone. */
-void exs_lock_wake(struct exs_lock *lock);
+__attribute__((cold)) void exs_lock_wake(struct exs_lock *lock);
 
 static inline void exs_lock_take(struct exs_lock *lock)
 {

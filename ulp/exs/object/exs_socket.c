@@ -168,7 +168,7 @@ void exs_socket_enter(struct exs_socket *socket)
     exs_lock_take(&socket->lock);
 }
 
-static void deliver(struct exs_socket *socket)
+static void __attribute__((noinline)) deliver(struct exs_socket *socket)
 {
     struct exs_request *request;
     struct exs_request *next;

@@ -154,10 +154,9 @@ static void on_over(struct exs_socket *socket)
 
 /* ---- All events ----------------------------------------------------------------------------- */
 
-static void on_event(struct exs_socket *socket, const it_event_t *event, struct later *later)
+static void __attribute__((cold))
+on_connection_event(struct exs_socket *socket, const it_event_t *event, struct later *later)
 {
-    struct exs_connection *connection = socket->connection;
-
     switch ((int)event->event_number) {
     case IT_CM_MSG_CONN_ESTABLISHED_EVENT:
         on_established(socket, event, later);
@@ -174,9 +173,16 @@ static void on_event(struct exs_socket *socket, const it_event_t *event, struct 
             on_over(socket);
         break;
     default:
-        exs_connection_completion(connection, event);
         break;
     }
+}
+
+static void on_event(struct exs_socket *socket, const it_event_t *event, struct later *later)
+{
+    if ((event->event_number & IT_EVENT_STREAM_MASK) == IT_DTO_EVENT_STREAM)
+        exs_connection_completion(socket->connection, event);
+    else
+        on_connection_event(socket, event, later);
 }
 
 void exs_events_advance(struct exs_socket *socket)

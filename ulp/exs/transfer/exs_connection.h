@@ -124,7 +124,7 @@ int exs_connection_agree(struct exs_connection *connection, const struct exs_set
 void exs_connection_end(struct exs_connection *connection, int error);
 
 /* Ends the connection: a DISCONNECT event follows, if it was established. */
-void exs_connection_fail(struct exs_connection *connection);
+void exs_connection_fail(struct exs_connection *connection) __attribute__((cold));
 
 /* Called by the leader once the connection has ended. */
 void exs_connection_free(struct exs_connection *connection);

@@ -270,7 +270,8 @@ static bool got_data(struct exs_connection *connection, const struct exs_message
     return !lie;
 }
 
-bool exs_packet_message(struct exs_connection *connection, const struct exs_message *message)
+bool __attribute__((noinline))
+exs_packet_message(struct exs_connection *connection, const struct exs_message *message)
 {
     if (!exs_packet_out_freed(&connection->packet_out, message->freed))
         return false;

@@ -27,7 +27,7 @@ static void drop_sends(struct exs_connection *connection, int error)
     connection->gate = NULL;
 }
 
-static bool got_end(struct exs_connection *connection, bool close)
+static bool __attribute__((cold)) got_end(struct exs_connection *connection, bool close)
 {
     if (connection->got_close)
         return false;
@@ -169,13 +169,13 @@ static void push_credit(struct exs_connection *connection)
 }
 
 /* Returns false if a push would find nothing to do, as after most messages. */
-static bool has_work(const struct exs_connection *connection)
+static bool has_work(struct exs_connection *connection)
 {
-    const struct exs_stream_in *in = &connection->in;
+    struct exs_stream_in *in = &connection->in;
 
     return connection->sends.first || connection->due != 0 || connection->gate ||
            !exs_is_stream(connection) || exs_flow_credit_due(&connection->flow) ||
-           in->count > in->advertised || in->asked || exs_stream_in_ack_due(in);
+           exs_stream_in_adverts_due(in) || in->asked || exs_stream_in_ack_due(in);
 }
 
 void exs_connection_push(struct exs_connection *connection)

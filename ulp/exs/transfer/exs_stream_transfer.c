@@ -368,14 +368,10 @@ static bool got_ring(struct exs_connection *connection, const struct exs_message
     return true;
 }
 
-bool exs_stream_message(struct exs_connection *connection, const struct exs_message *message)
+static bool __attribute__((noinline))
+got_control(struct exs_connection *connection, const struct exs_message *message)
 {
-    if (!exs_stream_out_freed(&connection->out, message->freed))
-        return false;
     switch (message->type) {
-    case EXS_MESSAGE_DATA:
-        return (message->flags & EXS_MESSAGE_DIRECT) ? got_direct_data(connection, message)
-                                                     : got_ring_data(connection, message);
     case EXS_MESSAGE_ADVERT:
         return got_adverts(connection, message);
     case EXS_MESSAGE_ASK:
@@ -398,6 +394,16 @@ bool exs_stream_message(struct exs_connection *connection, const struct exs_mess
     default:
         return false;
     }
+}
+
+bool exs_stream_message(struct exs_connection *connection, const struct exs_message *message)
+{
+    if (!exs_stream_out_freed(&connection->out, message->freed))
+        return false;
+    if (message->type != EXS_MESSAGE_DATA)
+        return got_control(connection, message);
+    return (message->flags & EXS_MESSAGE_DIRECT) ? got_direct_data(connection, message)
+                                                 : got_ring_data(connection, message);
 }
 
 void exs_stream_receive(struct exs_connection *connection, struct exs_request *request)
