@@ -51,7 +51,7 @@ static unsigned watched_count;
 static bool is_watched_object(const char *name)
 {
     static const char *const parts[] = {"/libitapi.so",     "/libevent",      "/libdaplitapi.so",
-                                        "/libitexs.so",     "/libitsdp.so",   "/libitiser.so",
+                                        "/libitexs.so",     "/libitsdp.so",   "/libitiser",
                                         "/ofa/libibverbs.", "/ofa/librdmacm."};
 
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {

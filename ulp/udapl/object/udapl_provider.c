@@ -8,6 +8,9 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the next */
 static struct udapl_provider *providers;
+/* For a lack of memory: the registry never asks again for a name that is missing once. */
+static struct udapl_provider spare;
+static bool spare_is_used;
 
 /* With the lock held. */
 static struct udapl_provider *find(const char *name)
@@ -29,6 +32,38 @@ static bool any_registered(void)
 }
 
 /* With the lock held. */
+static void let_go(struct udapl_provider *provider)
+{
+    if (provider == &spare)
+        spare_is_used = false;
+    else
+        free(provider);
+}
+
+struct udapl_provider *udapl_provider_new(void)
+{
+    struct udapl_provider *provider = calloc(1, sizeof(*provider));
+
+    if (provider)
+        return provider;
+    pthread_mutex_lock(&lock);
+    if (!spare_is_used) {
+        spare_is_used = true;
+        spare = (struct udapl_provider){.next = NULL};
+        provider = &spare;
+    }
+    pthread_mutex_unlock(&lock);
+    return provider;
+}
+
+void udapl_provider_drop(struct udapl_provider *provider)
+{
+    pthread_mutex_lock(&lock);
+    let_go(provider);
+    pthread_mutex_unlock(&lock);
+}
+
+/* With the lock held. */
 static void give_back(void)
 {
     struct udapl_provider *next;
@@ -37,7 +72,7 @@ static void give_back(void)
         udapl_slab_clear(&udapl_slabs[type]);
     for (; providers; providers = next) {
         next = providers->next;
-        free(providers);
+        let_go(providers);
     }
 }
 

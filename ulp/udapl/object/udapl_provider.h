@@ -24,7 +24,15 @@ struct udapl_provider {
 /* Returns the provider of a registered name, or NULL. */
 const struct udapl_provider *udapl_provider_of(const char *name);
 
-/* Registers a provider, which was allocated by calloc, and takes it over. */
+/*
+ * Returns a zeroed provider. Without memory it is one that is kept for this; NULL: that is in use,
+ * too.
+ */
+struct udapl_provider *udapl_provider_new(void);
+/* Gives up a provider that is not registered; it may be NULL. */
+void udapl_provider_drop(struct udapl_provider *provider);
+
+/* Registers a provider, and takes it over. */
 void udapl_provider_add(struct udapl_provider *provider);
 
 /*

@@ -27,12 +27,12 @@ static void complain(const DAT_PROVIDER_INFO *info, const char *problem)
 
 void dat_provider_init(const DAT_PROVIDER_INFO *info, const char *ia_params)
 {
-    struct udapl_provider *provider = calloc(1, sizeof(*provider));
+    struct udapl_provider *provider = udapl_provider_new();
     const char *problem = "there is no memory";
 
     if (!provider || !udapl_params_read(ia_params, provider, &problem)) {
         complain(info, problem);
-        free(provider);
+        udapl_provider_drop(provider);
         return;
     }
     provider->info = *info;
@@ -40,7 +40,7 @@ void dat_provider_init(const DAT_PROVIDER_INFO *info, const char *ia_params)
     provider->table.device_name = provider->info.ia_name;
     if (dat_registry_add_provider(&provider->table, info) != DAT_SUCCESS) {
         complain(info, "the registry refuses the provider");
-        free(provider);
+        udapl_provider_drop(provider);
         return;
     }
     udapl_provider_add(provider);
