@@ -16,6 +16,17 @@
 #define CHAOS_WORKERS 64u
 #define CHAOS_PAIRS   1024u
 #define CHAOS_TEXT    400u
+#define CHAOS_LAYERS  6u
+
+/* What a worker is a program of. */
+enum chaos_layer {
+    LAYER_IT,       /* this library's own API */
+    LAYER_SDP,      /* plain sockets under it_sdp; no link, since behind a proxy they stay TCP */
+    LAYER_RSOCKETS, /* of librdmacm, under it_run */
+    LAYER_EXS,
+    LAYER_UDAPL,
+    LAYER_ISER
+};
 
 enum chaos_count {
     COUNT_CONNECTED,
@@ -31,13 +42,23 @@ enum chaos_count {
     COUNT_OCTETS, /* received and checked */
     COUNT_LACKS,  /* calls that failed without descriptors */
     COUNT_GENERATIONS,
+    COUNT_CONVERTED, /* processes of SDP that have converted a connection */
     COUNTS
+};
+
+/* Where the servers or the clients of LAYER_IT are. */
+struct chaos_place {
+    char interface[64];
+    char address[64];
 };
 
 /* One worker, in memory that all processes share. */
 struct chaos_worker {
     int process;
     bool is_server;
+    enum chaos_layer layer;
+    unsigned server;              /* of a client that is not of LAYER_IT: the index of its server */
+    uint32_t first_pair, pairs;   /* the pairs of such a client */
     _Atomic uint32_t incarnation; /* changes whenever all its connections end */
     _Atomic uint16_t port;        /* of its listen point, network byte order; or 0 */
     _Atomic uint16_t link_port;   /* of the link that leads there */
@@ -48,12 +69,17 @@ struct chaos_worker {
 /* The connections that one endpoint of a client makes, one after the other. */
 struct chaos_pair {
     _Atomic uint32_t attempt;
-    _Atomic uint32_t harmed; /* the last attempt that may end; those before it are over */
+    _Atomic uint32_t harmed;    /* the last attempt that may end; those before it are over */
+    _Atomic uint16_t link_port; /* of the pair's own link; 0: that of the server is used */
 };
 
 struct chaos {
     uint64_t seed;
-    unsigned servers, clients, endpoints;
+    unsigned servers, clients, endpoints;  /* of LAYER_IT */
+    struct chaos_place places[2];          /* of clients, of servers */
+    bool on_devices;                       /* there are no links */
+    unsigned workers_all;                  /* with those of the upper layers, which come last */
+    _Atomic uint64_t octets[CHAOS_LAYERS]; /* received and checked */
     int time_factor;
     _Atomic bool stop;
     _Atomic uint64_t clock_us;
@@ -85,6 +111,9 @@ void chaos_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The pair's connection may end from now on. */
 void chaos_harm(uint32_t pair, uint32_t attempt);
 bool chaos_is_harmed(uint32_t pair, uint32_t attempt);
+
+/* For a program that was started with the run's memory as this descriptor. */
+void chaos_attach(int fd);
 
 /* Runs as this worker until the end of the run. */
 void chaos_worker_run(unsigned worker) __attribute__((noreturn));

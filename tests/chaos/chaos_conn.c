@@ -32,8 +32,10 @@ bool conn_may_end(const struct conn *conn)
 {
     const struct chaos_hello *peer = &conn->peer;
 
-    return conn->ends || !conn->heard || chaos_is_harmed(conn->pair, conn->attempt) ||
-           (peer->magic && chaos->workers[peer->worker].incarnation != peer->incarnation);
+    /* On devices a message may come before the event with the peer's hello. */
+    return conn->ends || !conn->heard || !peer->magic ||
+           chaos_is_harmed(conn->pair, conn->attempt) ||
+           chaos->workers[peer->worker].incarnation != peer->incarnation;
 }
 
 void conn_begin(struct conn *conn, uint32_t pair, uint32_t attempt)
@@ -211,7 +213,8 @@ static void start_round(struct conn *conn, unsigned i)
         round->parts++;
     if (number & 2)
         post_read(conn, i, number >> 32);
-    if ((number & 12) == 12 && !(conn->pending >> POST_ADD & 3)) /* their order is known */
+    if ((number & 12) == 12 && conn->has_atomics &&
+        !(conn->pending >> POST_ADD & 3)) /* their order is known */
         post_add(conn, i);
 }
 

@@ -61,6 +61,7 @@ struct conn {
     bool ended; /* the last connection event has come */
     bool heard; /* a message of the peer has come: it is connected, too */
     bool fresh; /* needs a new endpoint */
+    bool has_atomics;
 };
 
 /* Everything for a new connection but the receives. */

@@ -19,6 +19,18 @@
 /* The Request with a hello is longer. */
 #define REQUEST 64u
 
+/* Each server of LAYER_IT has a link, and each pair of an upper layer. */
+#define LINKS (CHAOS_WORKERS + CHAOS_PAIRS)
+/* What is altered comes behind this in a stream that begins with something else than MPA. */
+#define REPLY "MPA ID Rep Frame"
+
+struct link {
+    int listener;
+    unsigned server;
+    bool is_of_pair;
+    uint32_t pair;
+};
+
 struct way {
     unsigned char data[PIECE];
     size_t have, done;
@@ -36,6 +48,7 @@ struct stream {
     uint64_t number; /* random */
     uint64_t altered_us;
     bool known;
+    bool starts_late; /* octet counts from the Reply on */
     uint32_t pair, attempt;
 };
 
@@ -44,26 +57,48 @@ const char *const link_fault_names[LINK_FAULTS] = {
 };
 uint64_t link_counts[LINK_FAULTS];
 
-static int listeners[CHAOS_WORKERS];
+static struct link links[LINKS];
+static unsigned link_count;
 static struct stream *streams[STREAMS];
 static unsigned stream_count;
-static struct pollfd polled[CHAOS_WORKERS + 2 * STREAMS];
+static struct pollfd polled[LINKS + 2 * STREAMS];
+
+/* Returns the port. */
+static uint16_t link_open(struct link link)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof(address);
+
+    link.listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (bind(link.listener, (struct sockaddr *)&address, length) != 0 ||
+        listen(link.listener, 256) != 0 ||
+        getsockname(link.listener, (struct sockaddr *)&address, &length) != 0) {
+        perror("a link's own port");
+        exit(2);
+    }
+    links[link_count++] = link;
+    return address.sin_port;
+}
+
+static void links_open_of(const struct chaos_worker *client)
+{
+    for (uint32_t i = 0; i < client->pairs; i++) {
+        struct link link = {
+            .server = client->server, .is_of_pair = true, .pair = client->first_pair + i};
+
+        atomic_store(&chaos->pairs[link.pair].link_port, link_open(link));
+    }
+}
 
 void links_open(void)
 {
-    for (unsigned i = 0; i < chaos->servers; i++) {
-        struct sockaddr_in address = {.sin_family = AF_INET,
-                                      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-        socklen_t length = sizeof(address);
+    for (unsigned i = 0; i < chaos->workers_all && !chaos->on_devices; i++) {
+        struct chaos_worker *worker = &chaos->workers[i];
 
-        listeners[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-        if (bind(listeners[i], (struct sockaddr *)&address, length) != 0 ||
-            listen(listeners[i], 256) != 0 ||
-            getsockname(listeners[i], (struct sockaddr *)&address, &length) != 0) {
-            perror("a link's own port");
-            exit(2);
-        }
-        atomic_store(&chaos->workers[i].link_port, address.sin_port);
+        if (worker->layer == LAYER_IT && worker->is_server)
+            atomic_store(&worker->link_port, link_open((struct link){.server = i}));
+        else if (worker->layer != LAYER_SDP)
+            links_open_of(worker);
     }
 }
 
@@ -82,43 +117,18 @@ static void stream_free(unsigned index, bool reset)
     streams[index] = streams[--stream_count];
 }
 
-static void stream_open(unsigned server, int fd)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    struct stream *stream = calloc(1, sizeof(*stream));
-    int one = 1;
-
-    stream->fds[0] = fd;
-    stream->fds[1] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    for (unsigned i = 0; i < 2; i++)
-        (void)setsockopt(stream->fds[i], IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-    streams[stream_count++] = stream;
-    address.sin_port = atomic_load(&chaos->workers[server].port);
-    if (stream_count == STREAMS ||
-        (connect(stream->fds[1], (struct sockaddr *)&address, sizeof(address)) != 0 &&
-         errno != EINPROGRESS))
-        stream_free(stream_count - 1, true);
-}
-
-/* Finds the hello in the MPA Request, and the fault for this attempt in the plan. */
-static void make_plan(struct stream *stream)
+/* Gets the fault of this attempt. */
+static void plan(struct stream *stream, uint32_t pair, uint32_t attempt)
 {
     static const enum link_fault faults[16] = {
         LINK_DELAY, LINK_STALL, LINK_STALL, LINK_RESET, LINK_RESET,
         LINK_CUT,   LINK_ALTER, LINK_ALTER, LINK_ALTER, LINK_SPLIT,
     };
-    const struct way *way = &stream->ways[0];
-    uint64_t magic = CHAOS_MAGIC;
-    const unsigned char *at = memmem(way->data, way->have, &magic, sizeof(magic));
-    struct chaos_hello hello;
 
     stream->known = true;
-    if (!at || (size_t)(way->data + way->have - at) < sizeof(hello))
-        return;
-    memcpy(&hello, at, sizeof(hello));
-    stream->pair = hello.pair;
-    stream->attempt = hello.attempt;
-    stream->number = chaos_number(1, hello.pair, hello.attempt);
+    stream->pair = pair;
+    stream->attempt = attempt;
+    stream->number = chaos_number(1, pair, attempt);
     stream->fault = faults[stream->number % 16];
     stream->way = stream->number >> 4 & 1;
     stream->octet = (stream->number >> 8) % ((stream->number >> 5 & 7) ? 200000 : 600);
@@ -128,6 +138,54 @@ static void make_plan(struct stream *stream)
         link_counts[stream->fault]++;
 }
 
+/* Finds the hello in the MPA Request. */
+static void find_plan(struct stream *stream)
+{
+    const struct way *way = &stream->ways[0];
+    uint64_t magic = CHAOS_MAGIC;
+    const unsigned char *at = memmem(way->data, way->have, &magic, sizeof(magic));
+    struct chaos_hello hello;
+
+    stream->known = true;
+    if (!at || (size_t)(way->data + way->have - at) < sizeof(hello))
+        return;
+    memcpy(&hello, at, sizeof(hello));
+    plan(stream, hello.pair, hello.attempt);
+}
+
+/* From the Reply on a CRC protects what comes behind it. */
+static void find_reply(struct stream *stream)
+{
+    const struct way *way = &stream->ways[1];
+
+    if (!stream->starts_late || !memmem(way->data, way->have, REPLY, strlen(REPLY)))
+        return;
+    stream->starts_late = false;
+    if (stream->fault == LINK_ALTER)
+        stream->octet += stream->ways[stream->way].total + stream->ways[stream->way].have;
+}
+
+static void stream_open(const struct link *link, int fd)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct stream *stream = calloc(1, sizeof(*stream));
+    int one = 1;
+
+    stream->fds[0] = fd;
+    stream->fds[1] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    for (unsigned i = 0; i < 2; i++)
+        (void)setsockopt(stream->fds[i], IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+    if (link->is_of_pair)
+        plan(stream, link->pair, atomic_load(&chaos->pairs[link->pair].attempt));
+    stream->starts_late = link->is_of_pair;
+    streams[stream_count++] = stream;
+    address.sin_port = atomic_load(&chaos->workers[link->server].port);
+    if (stream_count == STREAMS ||
+        (connect(stream->fds[1], (struct sockaddr *)&address, sizeof(address)) != 0 &&
+         errno != EINPROGRESS))
+        stream_free(stream_count - 1, true);
+}
+
 /* Lets the fault happen before the piece goes on. Returns false if the stream is over. */
 static bool run_fault(struct stream *stream, struct way *way, unsigned index, uint64_t now)
 {
@@ -135,7 +193,8 @@ static bool run_fault(struct stream *stream, struct way *way, unsigned index, ui
 
     if (stream->fault == LINK_DELAY)
         way->held_until_us = now + stream->number % 20000;
-    if (way != &stream->ways[stream->way] || stream->octet < way->total || at >= way->have)
+    if (way != &stream->ways[stream->way] || stream->octet < way->total || at >= way->have ||
+        (stream->fault == LINK_ALTER && stream->starts_late))
         return true;
     switch (stream->fault) {
     case LINK_STALL:
@@ -192,8 +251,10 @@ static bool take(struct stream *stream, unsigned from, unsigned index, uint64_t 
     if (from == 0 && !stream->known) {
         if (way->have < REQUEST)
             return true;
-        make_plan(stream);
+        find_plan(stream);
     }
+    if (from == 1)
+        find_reply(stream);
     return run_fault(stream, way, index, now);
 }
 
@@ -263,32 +324,31 @@ static void stream_run(unsigned index, const struct pollfd entries[2], uint64_t 
 
 static void accept_all(void)
 {
-    for (unsigned i = 0; i < chaos->servers; i++) {
+    for (unsigned i = 0; i < link_count; i++) {
         int fd;
 
         while (polled[i].revents &&
-               (fd = accept4(listeners[i], NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
-            stream_open(i, fd);
+               (fd = accept4(links[i].listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
+            stream_open(&links[i], fd);
     }
 }
 
 void links_run(void)
 {
     uint64_t now = chaos_now_us();
-    unsigned servers = chaos->servers;
 
-    for (unsigned i = 0; i < servers; i++)
-        polled[i] = (struct pollfd){.fd = listeners[i], .events = POLLIN};
+    for (unsigned i = 0; i < link_count; i++)
+        polled[i] = (struct pollfd){.fd = links[i].listener, .events = POLLIN};
     for (unsigned i = 0; i < stream_count; i++) {
         for (unsigned side = 0; side < 2; side++)
-            polled[servers + 2 * i + side] = poll_of(streams[i], side, now);
+            polled[link_count + 2 * i + side] = poll_of(streams[i], side, now);
     }
-    if (poll(polled, servers + 2 * stream_count, 2) <= 0)
+    if (poll(polled, link_count + 2 * stream_count, 2) <= 0)
         return;
     now = chaos_now_us();
     /* From the end, since the last one takes the place of one that is freed. */
     for (unsigned i = stream_count; i-- > 0;)
-        stream_run(i, &polled[servers + 2 * i], now);
+        stream_run(i, &polled[link_count + 2 * i], now);
     accept_all();
 }
 
@@ -296,6 +356,6 @@ void links_close(void)
 {
     while (stream_count > 0)
         stream_free(stream_count - 1, true);
-    for (unsigned i = 0; i < chaos->servers; i++)
-        (void)close(listeners[i]);
+    for (unsigned i = 0; i < link_count; i++)
+        (void)close(links[i].listener);
 }

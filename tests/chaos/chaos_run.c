@@ -1,31 +1,54 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * chaos_run SECONDS [SEED [SERVERS CLIENTS ENDPOINTS]]: starts the workers, plays faults on them,
- * and tells what happened.
+ * chaos_run SECONDS [SEED [SERVERS CLIENTS ENDPOINTS [CLIENTS PAIRS]]]: starts the workers, those
+ * of this library's API and those of each upper layer (one server, so many clients with so many
+ * connections), plays faults on them, and tells what happened.
  */
 #include "chaos/chaos_link.h"
 #include "support/time_limit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-struct chaos *chaos;
-
 static const char *const count_names[COUNTS] = {
-    "connected",      "attempts failed", "ended by plan", "ended by faults", "given up",
-    "flushed",        "Sends",           "Writes",        "Reads",           "atomics",
-    "octets checked", "lacks",           "generations",
+    "connected",      "attempts failed",
+    "ended by plan",  "ended by faults",
+    "given up",       "flushed",
+    "Sends",          "Writes",
+    "Reads",          "atomics",
+    "octets checked", "lacks",
+    "generations",    "SDP processes that converted",
 };
+
+/* How an upper layer's worker is started; paths are relative to this program's folder. */
+static const struct {
+    const char *name;
+    const char *wrapper; /* starts the program; NULL: nothing does */
+    const char *program;
+    const char *argument; /* the path of another program, or NULL */
+} layers[CHAOS_LAYERS] = {
+    [LAYER_IT] = {"IT-API", NULL, NULL, NULL},
+    [LAYER_SDP] = {"SDP", "../it_sdp", "chaos_sockets", NULL},
+    [LAYER_RSOCKETS] = {"rsockets", "../it_run", "chaos_rsockets", NULL},
+    [LAYER_EXS] = {"Extended Sockets", NULL, "chaos_exs", NULL},
+    [LAYER_UDAPL] = {"uDAPL", NULL, "chaos_udapl", NULL},
+    [LAYER_ISER] = {"iSER", NULL, "chaos_iser", "../it_iser"},
+};
+
+static char folder[PATH_MAX];
+static int memory; /* of the run, for other programs */
 
 enum trouble {
     TROUBLE_KILL,
@@ -46,12 +69,7 @@ static struct {
 
 static unsigned workers(void)
 {
-    return chaos->servers + chaos->clients;
-}
-
-uint64_t chaos_now_us(void)
-{
-    return atomic_load_explicit(&chaos->clock_us, memory_order_relaxed);
+    return chaos->workers_all;
 }
 
 /* The clock of the run. It goes slower while the machine does not let this process run. */
@@ -68,50 +86,38 @@ static void clock_run(void)
     last_us = now_us;
 }
 
-static uint64_t mixed(uint64_t x)
-{
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
-uint64_t chaos_number(uint64_t what, uint64_t pair, uint64_t attempt)
-{
-    return mixed(mixed(mixed(chaos->seed + what) + pair) + attempt);
-}
-
-void chaos_count(enum chaos_count count, uint64_t number)
-{
-    (void)atomic_fetch_add_explicit(&chaos->counts[count], number, memory_order_relaxed);
-}
-
-void chaos_fail(const char *format, ...)
-{
-    char text[CHAOS_TEXT];
-    va_list list;
-
-    va_start(list, format);
-    (void)vsnprintf(text, sizeof(text), format, list);
-    va_end(list);
-    if (atomic_fetch_add(&chaos->failures, 1) < 60)
-        fprintf(stderr, "chaos: %s\n", text);
-}
-
-void chaos_harm(uint32_t pair, uint32_t attempt)
-{
-    uint32_t last = atomic_load(&chaos->pairs[pair].harmed);
-
-    while (last < attempt &&
-           !atomic_compare_exchange_weak(&chaos->pairs[pair].harmed, &last, attempt))
-        ;
-}
-
-bool chaos_is_harmed(uint32_t pair, uint32_t attempt)
-{
-    return atomic_load(&chaos->pairs[pair].harmed) >= attempt;
-}
-
 /* ---- Workers --------------------------------------------------------------------------------- */
+
+static char *path_of(const char *name)
+{
+    char *path = NULL;
+
+    if (name && asprintf(&path, "%s/%s", folder, name) < 0)
+        exit(2);
+    return path;
+}
+
+/* Becomes the program of an upper layer. */
+static void __attribute__((noreturn)) worker_become(unsigned i)
+{
+    enum chaos_layer layer = chaos->workers[i].layer;
+    char fd[16], number[16];
+    char *words[] = {path_of(layers[layer].wrapper),
+                     path_of(layers[layer].program),
+                     fd,
+                     number,
+                     path_of(layers[layer].argument),
+                     NULL};
+    char **first = words[0] ? words : words + 1;
+
+    (void)snprintf(fd, sizeof(fd), "%d", memory);
+    (void)snprintf(number, sizeof(number), "%u", i);
+    (void)fcntl(memory, F_SETFD, 0);
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    (void)execv(first[0], first);
+    chaos_fail("%s: %s", first[0], strerror(errno));
+    _exit(1);
+}
 
 static void worker_start(unsigned i)
 {
@@ -123,6 +129,8 @@ static void worker_start(unsigned i)
     }
     if (process == 0) {
         links_close();
+        if (chaos->workers[i].layer != LAYER_IT)
+            worker_become(i);
         chaos_worker_run(i);
     }
     chaos->workers[i].process = process;
@@ -163,9 +171,12 @@ static void trouble_begin(unsigned i, enum trouble trouble, uint64_t length_us)
 static void trouble_end(unsigned i)
 {
     troubled[i].active = false;
+    if (chaos->workers[i].process == 0) {
+        worker_start(i);
+        return;
+    }
     switch (troubled[i].trouble) {
     case TROUBLE_KILL:
-        worker_start(i);
         break;
     case TROUBLE_STOP:
         (void)kill(chaos->workers[i].process, SIGCONT);
@@ -190,14 +201,17 @@ static void play(uint64_t now)
         uint64_t number = chaos_number(9, turn++, 0);
         unsigned i = (unsigned)(number % workers());
 
-        if (!troubled[i].active)
+        if (!troubled[i].active && chaos->workers[i].process != 0)
             trouble_begin(i, (enum trouble)((number >> 16) % TROUBLES),
                           50000 + (number >> 24) % 3000000);
     }
     next_us = now + 100000 + chaos_number(10, turn, 0) % 600000;
 }
 
-/* A worker that ends by itself has found something, or has died of it. */
+/*
+ * A worker that ends by itself has found something, or has died of it. A program of an upper layer
+ * ends after a while, and begins anew.
+ */
 static void watch(void)
 {
     for (unsigned i = 0; i < workers(); i++) {
@@ -206,8 +220,10 @@ static void watch(void)
         if (process == 0 || waitpid(process, &status, WNOHANG) != process)
             continue;
         chaos->workers[i].process = 0;
-        if (status != 0 || !atomic_load(&chaos->stop))
+        if (status != 0 || (chaos->workers[i].layer == LAYER_IT && !atomic_load(&chaos->stop)))
             chaos_fail("worker %u ended with status 0x%x", i, (unsigned)status);
+        else if (!atomic_load(&chaos->stop) && !troubled[i].active)
+            worker_start(i);
     }
 }
 
@@ -238,9 +254,30 @@ static void all_end(void)
     links_close();
 }
 
+/* Returns whether each layer has moved octets, and SDP not over TCP alone. */
+static bool tell_layers(void)
+{
+    bool all = true;
+
+    for (unsigned i = 0; i < workers(); i++) {
+        enum chaos_layer layer = chaos->workers[i].layer;
+        uint64_t octets = layer == LAYER_IT ? atomic_load(&chaos->counts[COUNT_OCTETS])
+                                            : atomic_load(&chaos->octets[layer]);
+
+        if (!chaos->workers[i].is_server || (layer == LAYER_IT && i > 0))
+            continue;
+        if (layer != LAYER_IT)
+            printf("%s, octets checked: %" PRIu64 "\n", layers[layer].name, octets);
+        all = all && octets > 0 &&
+              (layer != LAYER_SDP || atomic_load(&chaos->counts[COUNT_CONVERTED]) > 0);
+    }
+    return all;
+}
+
 static bool tell(void)
 {
     unsigned failures = atomic_load(&chaos->failures);
+    bool all = tell_layers();
 
     for (unsigned i = 0; i < COUNTS; i++)
         printf("%s: %" PRIu64 "\n", count_names[i], atomic_load(&chaos->counts[i]));
@@ -249,7 +286,102 @@ static bool tell(void)
     for (unsigned i = 0; i < TROUBLES; i++)
         printf("workers %s: %u\n", trouble_names[i], trouble_counts[i]);
     printf("unexpected: %u\n", failures);
-    return failures == 0 && atomic_load(&chaos->counts[COUNT_OCTETS]) > 0;
+    return failures == 0 && all;
+}
+
+/* ---- The run --------------------------------------------------------------------------------- */
+
+static void find_folder(void)
+{
+    ssize_t length = readlink("/proc/self/exe", folder, sizeof(folder) - 1);
+    char *dat_conf;
+
+    if (length <= 0)
+        exit(2);
+    folder[length] = '\0';
+    *strrchr(folder, '/') = '\0';
+    dat_conf = path_of("chaos_dat.conf");
+    (void)setenv("DAT_OVERRIDE", dat_conf, 1);
+    free(dat_conf);
+}
+
+static void memory_open(void)
+{
+    memory = memfd_create("chaos", MFD_CLOEXEC);
+    if (memory < 0 || ftruncate(memory, sizeof(*chaos)) != 0) {
+        perror("the memory of the run");
+        exit(2);
+    }
+    chaos = mmap(NULL, sizeof(*chaos), PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+    if (chaos == MAP_FAILED)
+        exit(2);
+}
+
+/* The environment names an Interface and an address for the servers and the clients: on devices. */
+static void places_find(void)
+{
+    static const char *const names[2] = {"ITAPI_CHAOS_CLIENTS", "ITAPI_CHAOS_SERVERS"};
+
+    for (unsigned i = 0; i < 2; i++) {
+        const char *value = getenv(names[i]);
+        struct chaos_place *place = &chaos->places[i];
+
+        *place = (struct chaos_place){"uiwarp", "127.0.0.1"};
+        if (value && sscanf(value, "%63s %63s", place->interface, place->address) != 2) {
+            fprintf(stderr, "chaos_run: %s is INTERFACE ADDRESS\n", names[i]);
+            exit(2);
+        }
+        chaos->on_devices |= value != NULL;
+    }
+}
+
+static unsigned worker_add(enum chaos_layer layer, bool is_server)
+{
+    unsigned i = chaos->workers_all++;
+
+    if (i == CHAOS_WORKERS) {
+        fprintf(stderr, "chaos_run: at most %u workers\n", CHAOS_WORKERS);
+        exit(2);
+    }
+    chaos->workers[i].layer = layer;
+    chaos->workers[i].is_server = is_server;
+    return i;
+}
+
+static bool is_built(enum chaos_layer layer)
+{
+    char *path = path_of(layers[layer].program);
+    bool built = access(path, X_OK) == 0;
+
+    if (!built)
+        printf("%s is not built\n", layers[layer].name);
+    free(path);
+    return built;
+}
+
+/* One server and some clients of each upper layer. Their pairs come behind those of LAYER_IT. */
+static void layers_add(unsigned clients, uint32_t pairs)
+{
+    uint32_t pair = chaos->clients * chaos->endpoints;
+
+    for (enum chaos_layer layer = LAYER_SDP; clients > 0 && layer < CHAOS_LAYERS; layer++) {
+        unsigned server;
+
+        if (!is_built(layer))
+            continue;
+        server = worker_add(layer, true);
+        for (unsigned n = 0; n < clients; n++, pair += pairs) {
+            struct chaos_worker *client = &chaos->workers[worker_add(layer, false)];
+
+            client->server = server;
+            client->first_pair = pair;
+            client->pairs = pairs;
+        }
+    }
+    if (pair > CHAOS_PAIRS) {
+        fprintf(stderr, "chaos_run: at most %u connections\n", CHAOS_PAIRS);
+        exit(2);
+    }
 }
 
 int main(int argc, char **argv)
@@ -260,24 +392,30 @@ int main(int argc, char **argv)
     uint64_t end_us;
 
     if (seconds < 1) {
-        fprintf(stderr, "usage: chaos_run SECONDS [SEED [SERVERS CLIENTS ENDPOINTS]]\n");
+        fprintf(stderr,
+                "usage: chaos_run SECONDS [SEED [SERVERS CLIENTS ENDPOINTS [CLIENTS PAIRS]]]\n");
         return 2;
     }
-    chaos = mmap(NULL, sizeof(*chaos), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (chaos == MAP_FAILED)
-        return 2;
+    find_folder();
+    memory_open();
+    places_find();
     (void)setrlimit(RLIMIT_NOFILE, &limit);
     chaos->seed = argc > 2 ? strtoull(argv[2], NULL, 0) : (uint64_t)time(NULL);
     chaos->servers = argc > 5 ? (unsigned)atoi(argv[3]) : 6;
     chaos->clients = argc > 5 ? (unsigned)atoi(argv[4]) : 18;
     chaos->endpoints = argc > 5 ? (unsigned)atoi(argv[5]) : 12;
     chaos->time_factor = time_limit_ms(1000) / 1000;
-    printf("seed %" PRIu64 ": %u servers, %u clients with %u endpoints each\n", chaos->seed,
-           chaos->servers, chaos->clients, chaos->endpoints);
+    for (unsigned i = 0; i < chaos->servers + chaos->clients; i++)
+        (void)worker_add(LAYER_IT, i < chaos->servers);
+    layers_add(argc > 7   ? (unsigned)atoi(argv[6])
+               : argc > 5 ? 0
+                          : 2,
+               argc > 7 ? (uint32_t)atoi(argv[7]) : 4);
+    printf("seed %" PRIu64 ": %u servers, %u clients with %u endpoints each, %u processes in all\n",
+           chaos->seed, chaos->servers, chaos->clients, chaos->endpoints, workers());
     fflush(stdout);
     links_open();
     for (unsigned i = 0; i < workers(); i++) {
-        chaos->workers[i].is_server = i < chaos->servers;
         (void)sem_init(&chaos->workers[i].descriptors, 1, 0);
         worker_start(i);
     }

@@ -266,8 +266,7 @@ static void take(const DAT_EVENT *event)
         find_say("asynchronous error 0x%x", event->event_number);
         break;
     default:
-        connection_changed(event->event_number,
-                           event->event_data.connect_event_data.ep_handle);
+        connection_changed(event->event_number, event->event_data.connect_event_data.ep_handle);
     }
 }
 
@@ -541,10 +540,9 @@ static bool leg_connect(struct leg *leg, DAT_CONN_QUAL qual)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 
-    leg->connecting =
-        GOOD(dat_ep_connect, leg->ep, (DAT_IA_ADDRESS_PTR)(void *)&address, qual,
-             (DAT_TIMEOUT)(find_limit_us() / 4), 0, NULL, DAT_QOS_BEST_EFFORT,
-             DAT_CONNECT_DEFAULT_FLAG);
+    leg->connecting = GOOD(dat_ep_connect, leg->ep, (DAT_IA_ADDRESS_PTR)(void *)&address, qual,
+                           (DAT_TIMEOUT)(find_limit_us() / 4), 0, NULL, DAT_QOS_BEST_EFFORT,
+                           DAT_CONNECT_DEFAULT_FLAG);
     return leg->connecting;
 }
 

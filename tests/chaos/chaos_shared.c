@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What every process of a run needs: the plan, the counts, the failures. */
+#include "chaos/chaos.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct chaos *chaos;
+
+void chaos_attach(int fd)
+{
+    chaos = mmap(NULL, sizeof(*chaos), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (chaos == MAP_FAILED) {
+        perror("the memory of the run");
+        exit(2);
+    }
+    (void)close(fd);
+}
+
+uint64_t chaos_now_us(void)
+{
+    return atomic_load_explicit(&chaos->clock_us, memory_order_relaxed);
+}
+
+static uint64_t mixed(uint64_t x)
+{
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+uint64_t chaos_number(uint64_t what, uint64_t pair, uint64_t attempt)
+{
+    return mixed(mixed(mixed(chaos->seed + what) + pair) + attempt);
+}
+
+void chaos_count(enum chaos_count count, uint64_t number)
+{
+    (void)atomic_fetch_add_explicit(&chaos->counts[count], number, memory_order_relaxed);
+}
+
+void chaos_fail(const char *format, ...)
+{
+    char text[CHAOS_TEXT];
+    va_list list;
+
+    va_start(list, format);
+    (void)vsnprintf(text, sizeof(text), format, list);
+    va_end(list);
+    if (atomic_fetch_add(&chaos->failures, 1) < 60)
+        fprintf(stderr, "chaos: %s\n", text);
+}
+
+void chaos_harm(uint32_t pair, uint32_t attempt)
+{
+    uint32_t last = atomic_load(&chaos->pairs[pair].harmed);
+
+    while (last < attempt &&
+           !atomic_compare_exchange_weak(&chaos->pairs[pair].harmed, &last, attempt))
+        ;
+}
+
+bool chaos_is_harmed(uint32_t pair, uint32_t attempt)
+{
+    return atomic_load(&chaos->pairs[pair].harmed) >= attempt;
+}
