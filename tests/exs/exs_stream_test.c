@@ -160,6 +160,22 @@ static void set_ring(int fd)
     CHECK(exs_fcntl(fd, EXS_F_SETSTREAMBUFSIZE, (int)row->ring) >= 0);
 }
 
+static void blocking_calls(void)
+{
+    exs_qhandle_t queue = exs_qcreate(2);
+    struct exs_pair pair;
+    char octet = 0;
+
+    exs_pair_open(&pair, SOCK_STREAM);
+    CHECK_RESULT(1, exs_blocking_send(pair.client, "x", 1, 0, EXS_MHANDLE_UNREGISTERED));
+    CHECK_RESULT(1, exs_blocking_recv(pair.server, &octet, 1, 0, EXS_MHANDLE_UNREGISTERED));
+    CHECK_EQ('x', octet);
+    CHECK(exs_qfd(queue) >= 0);
+    CHECK_STARTS(exs_qmodify(queue, EXS_QATTR_WAIT, EXS_WAIT_NOTIFY));
+    CHECK_STARTS(exs_qdelete(queue));
+    exs_pair_close(&pair);
+}
+
 int main(void)
 {
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -179,5 +195,6 @@ int main(void)
         CHECK_STARTS(exs_close(pair.server, EXS_BLOCK, EXS_QHANDLE_INVALID, NULL));
         CHECK_STARTS(exs_blocking_close(pair.listener));
     }
+    blocking_calls();
     return 0;
 }
