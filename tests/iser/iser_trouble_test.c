@@ -53,7 +53,7 @@ static const struct lie lies[] = {
     {"a SNACK", 0x10, 0x80, 0, 0, 0, 0, REJECT},
     {"a login in full feature phase", 0x43, 0x87, 0, 0, 0, 0, REJECT},
     {"a task tag that is none", 0x01, 0x80, 16, 4, 0xffffffff, 0, REJECT},
-    {"a CmdSN that leaves a gap", 0x01, 0x80, 24, 4, 7, 0, 0},
+    {"a CmdSN that leaves a gap", 0x01, 0x80, 24, 4, WIRE_CMD_SN + 2, 0, 0},
     {"data that may not be immediate", 0x01, 0xa0, 20, 4, 4, 512, RESPONSE},
     {"no final bit of a ping", 0x40, 0, 0, 0, 0, 0, REJECT},
     {"Data-Out of no command", 0x05, 0x80, 20, 4, 0xffffffff, 512, 0x20},

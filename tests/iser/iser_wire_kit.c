@@ -296,8 +296,8 @@ void wire_connect(struct wire *wire, const struct wire_bed *bed, enum wire_way w
     raw_connect(&wire->raw, bed->port);
     wire->way = way;
     wire->ird = bed->ird ? bed->ird : IRD_LINUX;
-    wire->cmd_sn = 5;
-    wire->exp_stat_sn = 4;
+    wire->cmd_sn = WIRE_CMD_SN;
+    wire->exp_stat_sn = WIRE_STAT_SN;
     wire->itt = 9;
     wire->target_max = 8192;
     wire->memory = calloc(1, WIRE_MEMORY);
@@ -454,8 +454,8 @@ void wire_login_end(struct wire *wire)
     CHECK(memcmp(pdu.bhs + 8, isid, 5) == 0);
     CHECK_EQ(way, pdu.bhs[13]);
     CHECK(wire_get(pdu.bhs + 14, 2) != 0);
-    CHECK_EQ(4, wire_get(pdu.bhs + 24, 4)); /* the first StatSN is the expected one */
-    CHECK_EQ(5, wire_get(pdu.bhs + 28, 4)); /* a login takes no CmdSN */
+    CHECK_EQ(WIRE_STAT_SN, wire_get(pdu.bhs + 24, 4)); /* the first StatSN is the expected one */
+    CHECK_EQ(WIRE_CMD_SN, wire_get(pdu.bhs + 28, 4));  /* a login takes no CmdSN */
     take_answers(wire, &pdu);
     wire->digests = way == WIRE_DIGESTS;
     wire->base_is_solicited = way == WIRE_RDMA || way == WIRE_RDMA_INVALIDATE;

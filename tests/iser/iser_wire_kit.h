@@ -18,6 +18,9 @@
 #define WIRE_STAG   0x00abcd01u
 #define WIRE_BASE   UINT64_C(0x12345000)
 #define WIRE_BLOCK  512u
+/* The first numbers are just below their wrap, which every session passes. */
+#define WIRE_CMD_SN  UINT32_C(0xfffffffd)
+#define WIRE_STAT_SN UINT32_C(0xfffffffc)
 
 /* ---- a target ---- */
 

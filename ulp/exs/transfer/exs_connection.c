@@ -135,6 +135,7 @@ int exs_connection_new(struct exs_socket *socket,
     connection->source.take = take;
     connection->over.run = reap;
     connection->ask.run = ask;
+    connection->tx_posted = connection->tx_done = connection->tx_signal = EXS_TX_FIRST;
     exs_flow_start(&connection->flow, EXS_SLOTS, EXS_CREDIT_DUE);
     if (!make_slots(connection) || !make_ring(connection, socket->options.stream_buffer) ||
         !make_endpoint(connection)) {

@@ -17,8 +17,9 @@
 
 #include <itx_api.h>
 
-#define EXS_SLOTS       32u   /* messages that a side may have outstanding */
-#define EXS_SLOT_OCTETS 2048u /* the longest message */
+#define EXS_SLOTS       32u               /* messages that a side may have outstanding */
+#define EXS_TX_FIRST    (UINT32_MAX - 10) /* just below the wrap: every longer test passes it */
+#define EXS_SLOT_OCTETS 2048u             /* the longest message */
 #define EXS_INLINE_MAX  (EXS_SLOT_OCTETS - EXS_HEAD_OCTETS)
 #define EXS_CREDIT_DUE  8u
 #define EXS_SIGNAL_EACH 8u    /* one Send of so many has a completion */

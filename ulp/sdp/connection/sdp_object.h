@@ -20,6 +20,7 @@
 #define SDP_AIM_LEAST         8192u   /* messages that begin with less are not aimed */
 #define SDP_SEND_RING         (512u * 1024u)
 #define SDP_HEADS             32u                        /* outstanding messages */
+#define SDP_TX_FIRST          (UINT32_MAX - 10)          /* below the wrap: longer tests pass it */
 #define SDP_HEAD_STRIDE       128u                       /* holds a Hello */
 #define SDP_AIM_MARK          ((it_dto_cookie_t)1 << 40) /* in the cookies of aimed receives */
 #define SDP_ZCOPY_FROM_OCTETS 524288u /* below it two copies cost less than a wait */

@@ -163,6 +163,8 @@ static int make(int fd, enum sdp_role role, const struct sdp_settings *settings,
     connection->ring_size = SDP_SEND_RING;
     connection->send_buffer = SDP_SEND_RING;
     connection->low_water = 1;
+    connection->tx_posted = connection->tx_done = connection->tx_signal = SDP_TX_FIRST;
+    connection->tx_end = SDP_TX_FIRST;
     connection->zcopy_from =
         settings->zcopy_from > 0 ? settings->zcopy_from : SDP_ZCOPY_FROM_OCTETS;
     if (settings->zcopy_off)

@@ -242,8 +242,8 @@ static void query_count(struct verbs_queue *queue, uint64_t *posted, uint64_t *d
     base_lock_take(&queue->lock);
     tail = queue->tail;
     base_lock_drop(&queue->lock);
-    *posted += tail;
-    *done += retired;
+    *posted += tail - VERBS_FIRST;
+    *done += retired - VERBS_FIRST;
 }
 
 /*

@@ -9,6 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void queue_number(struct verbs_queue *queue)
+{
+    queue->tail = queue->room_end = VERBS_FIRST;
+    queue->reaped = queue->moved = queue->ordered = queue->overtaking = VERBS_FIRST;
+    queue->device_tail = queue->renewed = queue->flushed = VERBS_FIRST;
+    atomic_store_explicit(&queue->published, VERBS_FIRST, memory_order_relaxed);
+    atomic_store_explicit(&queue->retired, VERBS_FIRST, memory_order_relaxed);
+}
+
 bool verbs_queue_make(struct verbs_queue *queue, struct verbs_ep *ep, size_t depth, bool is_receive)
 {
     uint32_t size = 1;
@@ -25,6 +34,7 @@ bool verbs_queue_make(struct verbs_queue *queue, struct verbs_ep *ep, size_t dep
             return false;
         }
     }
+    queue_number(queue);
     queue->ep = ep;
     queue->handle = ep->handle;
     queue->is_receive = is_receive;
