@@ -183,38 +183,89 @@ static void signals_end_calls(void)
 
 /* ---- Processes ------------------------------------------------------------------------------ */
 
-/* The other end is killed: this end gets the end of the stream or a reset, but does not hang. */
-static void peer_is_killed(void)
-{
-    int fds[2];
-    int pipes[2];
-    int status;
-    pid_t child;
+#define PEERS 3u
 
-    sdp_kit_tcp(fds);
-    CHECK(pipe(pipes) == 0);
-    child = fork();
-    CHECK(child >= 0);
-    if (child == 0) {
-        (void)close(fds[0]);
-        CHECK(sdp_connection_start(fds[1], SDP_PASSIVE, NULL, NULL, &pair[1]) == 0);
-        CHECK_EQ(5, sdp_kit_receive(pair[1], octets, 5, MSG_WAITALL));
-        CHECK_EQ(5, sdp_kit_send(pair[1], "hello", 5, 0));
-        CHECK(write(pipes[1], "x", 1) == 1);
-        (void)pause();
-        _exit(0);
+static struct peer {
+    pid_t process;
+    int fd;
+    int told; /* it says here that it has answered */
+} peers[PEERS];
+
+/* Answers once. */
+static void be_the_peer(int fd, int tell)
+{
+    CHECK(sdp_connection_start(fd, SDP_PASSIVE, NULL, NULL, &pair[1]) == 0);
+    CHECK_EQ(5, sdp_kit_receive(pair[1], octets, 5, MSG_WAITALL));
+    CHECK_EQ(5, sdp_kit_send(pair[1], "hello", 5, 0));
+    CHECK(write(tell, "x", 1) == 1);
+    (void)pause();
+    _exit(0);
+}
+
+/* All are forked before the library has a thread. */
+static void peers_start(void)
+{
+    for (unsigned i = 0; i < PEERS; i++) {
+        int fds[2], pipes[2];
+
+        sdp_kit_tcp(fds);
+        CHECK(pipe(pipes) == 0);
+        peers[i] = (struct peer){.process = fork(), .fd = fds[0], .told = pipes[0]};
+        CHECK(peers[i].process >= 0);
+        if (peers[i].process == 0) {
+            for (unsigned k = 0; k <= i; k++)
+                (void)close(peers[k].fd);
+            be_the_peer(fds[1], pipes[1]);
+        }
+        (void)close(fds[1]);
+        (void)close(pipes[1]);
     }
-    (void)close(fds[1]);
-    CHECK(sdp_connection_start(fds[0], SDP_ACTIVE, NULL, NULL, &pair[0]) == 0);
+}
+
+static void peer_greet(const struct peer *peer)
+{
+    CHECK(sdp_connection_start(peer->fd, SDP_ACTIVE, NULL, NULL, &pair[0]) == 0);
     CHECK_EQ(5, sdp_kit_send(pair[0], "hello", 5, 0));
-    CHECK(read(pipes[0], octets, 1) == 1);
-    CHECK(kill(child, SIGKILL) == 0 && waitpid(child, &status, 0) == child);
+    CHECK(read(peer->told, octets, 1) == 1);
+    (void)close(peer->told);
     CHECK_EQ(5, sdp_kit_receive(pair[0], octets, 5, MSG_WAITALL));
+}
+
+static void peer_end(const struct peer *peer)
+{
+    CHECK(kill(peer->process, SIGKILL) == 0);
+    CHECK(waitpid(peer->process, NULL, 0) == peer->process);
+}
+
+/* The other end is killed: this end gets the end of the stream or a reset, but does not hang. */
+static void peer_is_killed(const struct peer *peer)
+{
+    peer_greet(peer);
+    peer_end(peer);
     CHECK(sdp_kit_receive(pair[0], octets, 5, 0) <= 0);
     CHECK(sdp_kit_send(pair[0], octets, 5, 0) < 0);
     CHECK(sdp_close(pair[0], NULL) == 0);
-    (void)close(pipes[0]);
-    (void)close(pipes[1]);
+}
+
+/*
+ * The other end is stopped, and all buffers are full: nobody waits for it but for as long as the
+ * program says.
+ */
+static void peer_is_stopped(const struct peer *peer, const struct linger *linger)
+{
+    ssize_t sent = 1;
+
+    peer_greet(peer);
+    CHECK(kill(peer->process, SIGSTOP) == 0);
+    CHECK(waitpid(peer->process, NULL, WUNTRACED) == peer->process);
+    while (sent > 0)
+        sent = sdp_kit_send(pair[0], octets, sizeof(octets), MSG_DONTWAIT);
+    CHECK_EQ(-EAGAIN, sent);
+    CHECK_EQ(-EAGAIN, sdp_kit_receive(pair[0], octets, 5, MSG_DONTWAIT));
+    CHECK(sdp_shutdown(pair[0], SHUT_WR) == 0);
+    CHECK_EQ(-EPIPE, sdp_kit_send(pair[0], octets, 5, 0));
+    (void)sdp_close(pair[0], linger);
+    peer_end(peer);
 }
 
 static void many_connections(unsigned count)
@@ -264,7 +315,12 @@ static void nothing_is_left(void)
 
 int main(void)
 {
-    peer_is_killed(); /* runs first: there must be no thread when it forks */
+    const struct linger one_second = {.l_onoff = 1, .l_linger = 1};
+
+    peers_start();
+    peer_is_killed(&peers[0]);
+    peer_is_stopped(&peers[1], NULL);
+    peer_is_stopped(&peers[2], &one_second);
     half_close(0);
     half_close(1);
     what_was_sent_arrives();
