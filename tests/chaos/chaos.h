@@ -6,6 +6,7 @@
 #ifndef ITAPI_TESTS_CHAOS_CHAOS_H
 #define ITAPI_TESTS_CHAOS_CHAOS_H
 
+#include <netinet/in.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -46,7 +47,7 @@ enum chaos_count {
     COUNTS
 };
 
-/* Where the servers or the clients of LAYER_IT are. */
+/* Where the servers or the clients are. */
 struct chaos_place {
     char interface[64];
     char address[64];
@@ -111,6 +112,9 @@ void chaos_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The pair's connection may end from now on. */
 void chaos_harm(uint32_t pair, uint32_t attempt);
 bool chaos_is_harmed(uint32_t pair, uint32_t attempt);
+
+/* Returns the address of the servers, with this port (network byte order). */
+struct sockaddr_in chaos_server_address(uint16_t port);
 
 /* For a program that was started with the run's memory as this descriptor. */
 void chaos_attach(int fd);

@@ -2,7 +2,6 @@
 /* Extended Sockets: each stream has a queue of its own, and one call at a time. */
 #include "chaos/chaos_stream.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <exs.h>
 #include <netinet/in.h>
@@ -20,14 +19,15 @@ struct state {
 static exs_qhandle_t listening;
 static bool accept_is_due;
 
-static bool start(void)
+static bool start(bool is_server)
 {
-    return exs_init(EXS_VERSION1) == 0;
+    return setenv("ITAPI_EXS_INTERFACE", chaos->places[is_server].interface, 1) == 0 &&
+           exs_init(EXS_VERSION1) == 0;
 }
 
 static int open_listener(uint16_t *port)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in address = chaos_server_address(0);
     socklen_t length = sizeof(address);
     int fd, error;
 
@@ -92,8 +92,7 @@ static bool accept_one(int listener, struct stream *stream)
 
 static bool connect_to(uint16_t port, struct stream *stream)
 {
-    struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_port = port, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in address = chaos_server_address(port);
     int error;
 
     stream->fd = exs_socket(PF_INET, SOCK_STREAM, 0);

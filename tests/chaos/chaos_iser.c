@@ -53,18 +53,17 @@ static struct itiser *start(struct event_base *base)
         .kind = ITISER_MEMORY_UNIT, .size = PAIRS * PIECES * PIECE, .serial = "chaos"};
     static struct itiser_target_config target = {.name = TARGET};
     struct itiser_portal_config portal = {.kinds = ITISER_PLAIN | ITISER_CONVERT, .tag = 1};
-    struct sockaddr_in *address = (void *)&portal.address;
+    struct sockaddr_in address = chaos_server_address(0);
     struct itiser_config config = {.size = sizeof(config),
                                    .targets = &target,
                                    .target_count = 1,
                                    .portals = &portal,
                                    .portal_count = 1,
-                                   .interface = "uiwarp:lo"};
+                                   .interface = chaos->places[true].interface};
     char error[256] = "";
     struct itiser *started;
 
-    address->sin_family = AF_INET;
-    address->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    memcpy(&portal.address, &address, sizeof(address));
     target.units[0] = itiser_unit_open(&memory, error);
     started = target.units[0] ? itiser_start(base, &config, error) : NULL;
     if (!started && !atomic_load(&worker->lacks))
@@ -121,22 +120,28 @@ static void __attribute__((noreturn)) become_initiator(char **words, int output)
     _exit(127);
 }
 
+static uint16_t port_to(uint32_t pair)
+{
+    uint16_t port = atomic_load(&chaos->pairs[pair].link_port);
+
+    return ntohs(port ? port : atomic_load(&chaos->workers[worker->server].port));
+}
+
 static bool attempt_start(struct attempt *attempt)
 {
-    char place[128], offset[32], length[32];
-    bool rdma = chaos_number(3, attempt->pair, attempt->number) % 4 != 0;
-    char *words[] = {(char *)(uintptr_t)initiator,
-                     (char *)(uintptr_t)(rdma ? "--rdma=uiwarp:lo" : "--initial-r2t"),
-                     offset,
-                     length,
-                     place,
-                     (char *)(uintptr_t) "verify",
-                     NULL};
+    char place[128], offset[32], length[32], rdma[80];
     uint64_t piece = (uint64_t)(attempt->pair % PAIRS) * PIECES + attempt->number % PIECES;
+    bool is_plain = chaos_number(3, attempt->pair, attempt->number) % 4 == 0;
+    char *words[] = {(char *)(uintptr_t)initiator, rdma, offset, length, place,
+                     (char *)(uintptr_t) "verify", NULL};
     int ends[2];
 
-    (void)snprintf(place, sizeof(place), "127.0.0.1:%u/" TARGET "/0",
-                   ntohs(atomic_load(&chaos->pairs[attempt->pair].link_port)));
+    if (is_plain)
+        (void)snprintf(rdma, sizeof(rdma), "--initial-r2t");
+    else
+        (void)snprintf(rdma, sizeof(rdma), "--rdma=%s", chaos->places[false].interface);
+    (void)snprintf(place, sizeof(place), "%s:%u/" TARGET "/0", chaos->places[true].address,
+                   port_to(attempt->pair));
     (void)snprintf(offset, sizeof(offset), "--offset=%llu", (unsigned long long)piece * PIECE);
     (void)snprintf(length, sizeof(length), "--length=%u", PIECE);
     if (pipe2(ends, O_CLOEXEC) != 0)

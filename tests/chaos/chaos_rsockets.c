@@ -2,21 +2,21 @@
 /* rsockets of librdmacm, for it_run. */
 #include "chaos/chaos_stream.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <rdma/rsocket.h>
 
-static bool start(void)
+static bool start(bool is_server)
 {
+    (void)is_server;
     return true;
 }
 
 static int open_listener(uint16_t *port)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in address = chaos_server_address(0);
     socklen_t length = sizeof(address);
     int fd = rsocket(AF_INET, SOCK_STREAM, 0), error;
 
@@ -51,8 +51,7 @@ static bool accept_one(int listener, struct stream *stream)
 
 static bool connect_to(uint16_t port, struct stream *stream)
 {
-    struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_port = port, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in address = chaos_server_address(port);
     int error;
 
     stream->fd = rsocket(AF_INET, SOCK_STREAM, 0);

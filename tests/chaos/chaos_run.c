@@ -97,6 +97,22 @@ static char *path_of(const char *name)
     return path;
 }
 
+/* The program finds a dat.conf whose only name is on the worker's Interface. */
+static void name_provider(const struct chaos_worker *worker)
+{
+    int conf = memfd_create("dat.conf", 0);
+    char path[64];
+
+    if (conf < 0 ||
+        dprintf(conf,
+                "itapi-chaos u2.0 nonthreadsafe default %s/../../lib/libdaplitapi.so.1 itapi.2.0 "
+                "\"%s\" \"\"\n",
+                folder, chaos->places[worker->is_server].interface) < 0)
+        _exit(1);
+    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", conf);
+    (void)setenv("DAT_OVERRIDE", path, 1);
+}
+
 /* Becomes the program of an upper layer. */
 static void __attribute__((noreturn)) worker_become(unsigned i)
 {
@@ -114,6 +130,8 @@ static void __attribute__((noreturn)) worker_become(unsigned i)
     (void)snprintf(number, sizeof(number), "%u", i);
     (void)fcntl(memory, F_SETFD, 0);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (layer == LAYER_UDAPL)
+        name_provider(&chaos->workers[i]);
     (void)execv(first[0], first);
     chaos_fail("%s: %s", first[0], strerror(errno));
     _exit(1);
@@ -294,15 +312,11 @@ static bool tell(void)
 static void find_folder(void)
 {
     ssize_t length = readlink("/proc/self/exe", folder, sizeof(folder) - 1);
-    char *dat_conf;
 
     if (length <= 0)
         exit(2);
     folder[length] = '\0';
     *strrchr(folder, '/') = '\0';
-    dat_conf = path_of("chaos_dat.conf");
-    (void)setenv("DAT_OVERRIDE", dat_conf, 1);
-    free(dat_conf);
 }
 
 static void memory_open(void)
@@ -367,7 +381,8 @@ static void layers_add(unsigned clients, uint32_t pairs)
     for (enum chaos_layer layer = LAYER_SDP; clients > 0 && layer < CHAOS_LAYERS; layer++) {
         unsigned server;
 
-        if (!is_built(layer))
+        if ((chaos->on_devices && (layer == LAYER_SDP || layer == LAYER_RSOCKETS)) ||
+            !is_built(layer))
             continue;
         server = worker_add(layer, true);
         for (unsigned n = 0; n < clients; n++, pair += pairs) {
@@ -382,6 +397,29 @@ static void layers_add(unsigned clients, uint32_t pairs)
         fprintf(stderr, "chaos_run: at most %u connections\n", CHAOS_PAIRS);
         exit(2);
     }
+}
+
+static unsigned number_at(int argc, char **argv, int i, unsigned other)
+{
+    return argc > i ? (unsigned)atoi(argv[i]) : other;
+}
+
+/* Decides who takes part. */
+static void settle(int argc, char **argv)
+{
+    bool is_whole = argc <= 3;
+
+    chaos->seed = argc > 2 ? strtoull(argv[2], NULL, 0) : (uint64_t)time(NULL);
+    chaos->servers = number_at(argc, argv, 3, 6);
+    chaos->clients = number_at(argc, argv, 4, 18);
+    chaos->endpoints = number_at(argc, argv, 5, 12);
+    chaos->time_factor = time_limit_ms(1000) / 1000;
+    for (unsigned i = 0; i < chaos->servers + chaos->clients; i++)
+        (void)worker_add(LAYER_IT, i < chaos->servers);
+    layers_add(number_at(argc, argv, 6, is_whole ? 2 : 0), number_at(argc, argv, 7, 4));
+    printf("seed %" PRIu64 ": %u servers, %u clients with %u endpoints each, %u processes in all\n",
+           chaos->seed, chaos->servers, chaos->clients, chaos->endpoints, workers());
+    fflush(stdout);
 }
 
 int main(int argc, char **argv)
@@ -400,20 +438,7 @@ int main(int argc, char **argv)
     memory_open();
     places_find();
     (void)setrlimit(RLIMIT_NOFILE, &limit);
-    chaos->seed = argc > 2 ? strtoull(argv[2], NULL, 0) : (uint64_t)time(NULL);
-    chaos->servers = argc > 5 ? (unsigned)atoi(argv[3]) : 6;
-    chaos->clients = argc > 5 ? (unsigned)atoi(argv[4]) : 18;
-    chaos->endpoints = argc > 5 ? (unsigned)atoi(argv[5]) : 12;
-    chaos->time_factor = time_limit_ms(1000) / 1000;
-    for (unsigned i = 0; i < chaos->servers + chaos->clients; i++)
-        (void)worker_add(LAYER_IT, i < chaos->servers);
-    layers_add(argc > 7   ? (unsigned)atoi(argv[6])
-               : argc > 5 ? 0
-                          : 2,
-               argc > 7 ? (uint32_t)atoi(argv[7]) : 4);
-    printf("seed %" PRIu64 ": %u servers, %u clients with %u endpoints each, %u processes in all\n",
-           chaos->seed, chaos->servers, chaos->clients, chaos->endpoints, workers());
-    fflush(stdout);
+    settle(argc, argv);
     links_open();
     for (unsigned i = 0; i < workers(); i++) {
         (void)sem_init(&chaos->workers[i].descriptors, 1, 0);

@@ -2,6 +2,7 @@
 /* What every process of a run needs: the plan, the counts, the failures. */
 #include "chaos/chaos.h"
 
+#include <arpa/inet.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,15 @@ void chaos_attach(int fd)
         exit(2);
     }
     (void)close(fd);
+}
+
+struct sockaddr_in chaos_server_address(uint16_t port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = port};
+
+    if (inet_pton(AF_INET, chaos->places[true].address, &address.sin_addr) != 1)
+        chaos_fail("%s is not an address", chaos->places[true].address);
+    return address;
 }
 
 uint64_t chaos_now_us(void)

@@ -2,7 +2,6 @@
 /* Plain sockets, for it_sdp: blocking ones with a time limit and others that poll, in turn. */
 #include "chaos/chaos_stream.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -10,14 +9,15 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-static bool start(void)
+static bool start(bool is_server)
 {
+    (void)is_server;
     return true;
 }
 
 static int open_listener(uint16_t *port)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in address = chaos_server_address(0);
     socklen_t length = sizeof(address);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), error;
 
@@ -64,8 +64,7 @@ static bool accept_one(int listener, struct stream *stream)
 
 static bool connect_to(uint16_t port, struct stream *stream)
 {
-    struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_port = port, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in address = chaos_server_address(port);
     int error;
 
     stream->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);

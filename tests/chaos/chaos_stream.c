@@ -5,8 +5,8 @@
  * Requests and answers have octets that the plan decides, and the receiver checks each of them.
  */
 #include "chaos/chaos_stream.h"
+#include "support/adapter.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -359,31 +359,9 @@ static void run_client(void)
 
 /* ---- The process ----------------------------------------------------------------------------- */
 
-/* Returns whether the process has the thread of an IA. */
-static bool has_adapter(void)
-{
-    DIR *folder = opendir("/proc/self/task");
-    const struct dirent *entry;
-    bool found = false;
-
-    while (folder && !found && (entry = readdir(folder)) != NULL) {
-        char path[300], name[32] = "";
-        FILE *file;
-
-        (void)snprintf(path, sizeof(path), "/proc/self/task/%s/comm", entry->d_name);
-        file = fopen(path, "re");
-        found = file && fgets(name, sizeof(name), file) && strncmp(name, "itapi:", 6) == 0;
-        if (file)
-            (void)fclose(file);
-    }
-    if (folder)
-        (void)closedir(folder);
-    return found;
-}
-
 static void run(void)
 {
-    if (!stream_calls.start()) {
+    if (!stream_calls.start(worker->is_server)) {
         if (!lacks("start"))
             chaos_fail("worker %u: it does not start: %s", self, strerror(errno));
     } else if (worker->is_server) {
@@ -405,7 +383,7 @@ int main(int argc, char **argv)
     over_us = chaos_now_us() + 4000000 + chaos_number(8, self, incarnation) % 15000000;
     (void)signal(SIGPIPE, SIG_IGN);
     run();
-    if (worker->layer == LAYER_SDP && has_adapter())
+    if (worker->layer == LAYER_SDP && adapter_is_open())
         chaos_count(COUNT_CONVERTED, 1);
     chaos_count(COUNT_GENERATIONS, 1);
     over_us = 0;

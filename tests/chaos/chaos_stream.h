@@ -21,8 +21,8 @@ struct stream {
 /* Calls that fail set errno. At most one thread uses a stream. */
 struct stream_calls {
     /* Once in each process. */
-    bool (*start)(void);
-    /* Listens on 127.0.0.1; gets the port. Returns a descriptor, or -1. */
+    bool (*start)(bool is_server);
+    /* Listens at the address of the servers; gets the port. Returns a descriptor, or -1. */
     int (*listen)(uint16_t *port);
     /* EAGAIN: nobody has come. */
     bool (*accept)(int listener, struct stream *stream);

@@ -13,7 +13,7 @@
 
 #include <dat2/udat.h>
 
-#define NAME       "itapi-lo"
+#define NAME       "itapi-chaos"
 #define CHUNK      16384u
 #define SLOTS      32u /* more than a hello and a request need */
 #define QUEUE      64
@@ -61,11 +61,12 @@ static bool good(DAT_RETURN status)
     return status == DAT_SUCCESS;
 }
 
-static bool start(void)
+static bool start(bool is_server)
 {
     DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
     char name[] = NAME;
 
+    (void)is_server; /* dat.conf says where the name is */
     return good(dat_ia_open(name, QUEUE, &async, &ia)) && good(dat_pz_create(ia, &pz)) &&
            good(dat_evd_create(ia, QUEUE, DAT_HANDLE_NULL, DAT_EVD_CR_FLAG, &requests));
 }
@@ -187,7 +188,7 @@ static bool or_close(struct stream *stream, bool opened)
 
 static bool connect_to(uint16_t port, struct stream *stream)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in address = chaos_server_address(0);
     struct invitation own;
     bool opened = state_open(stream);
     struct state *state = stream->state;

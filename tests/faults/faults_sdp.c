@@ -5,10 +5,9 @@
  */
 #include "faults/faults_scenario.h"
 #include "faults/faults_sockets.h"
+#include "support/adapter.h"
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -55,28 +54,6 @@ static const struct socket_calls calls = {
     .set_waiting = set_waiting,
 };
 
-/* Returns whether the process has the thread of an IA, which the first conversion opens. */
-static bool has_adapter(void)
-{
-    DIR *folder = opendir("/proc/self/task");
-    const struct dirent *entry;
-    bool found = false;
-
-    while (folder && !found && (entry = readdir(folder)) != NULL) {
-        char path[300], name[32] = "";
-        FILE *file;
-
-        (void)snprintf(path, sizeof(path), "/proc/self/task/%s/comm", entry->d_name);
-        file = fopen(path, "re");
-        found = file && fgets(name, sizeof(name), file) && strncmp(name, "itapi:", 6) == 0;
-        if (file)
-            (void)fclose(file);
-    }
-    if (folder)
-        (void)closedir(folder);
-    return found;
-}
-
 static void run_pair(bool strict)
 {
     struct socket_pair pair;
@@ -84,7 +61,7 @@ static void run_pair(bool strict)
     sockets_stage("stream");
     if (sockets_open(&pair))
         sockets_traffic(&pair);
-    if (strict && !has_adapter())
+    if (strict && !adapter_is_open())
         find_say("nothing was converted");
     sockets_close(&pair);
 }
