@@ -38,6 +38,7 @@ struct sdp_hooks_named {
 };
 extern const struct sdp_hooks_named sdp_hooks_data[]; /* each table ends with a NULL */
 extern const struct sdp_hooks_named sdp_hooks_events[];
+extern const struct sdp_hooks_named sdp_hooks_behind[];
 extern const struct sdp_hooks_named sdp_hooks_memory[];
 extern const struct sdp_hooks_named sdp_hooks_carry[];
 extern const struct sdp_hooks_named sdp_hooks_options[];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* epoll: the kernel's, in whose sets faces represent converted sockets. */
 #include "connection/sdp_connection.h"
+#include "socket/sdp_behind.h"
 #include "socket/sdp_calls.h"
 #include "socket/sdp_decide.h"
 #include "socket/sdp_interest.h"
@@ -51,6 +52,31 @@ static int without_wakes(struct epoll_event *events, int count)
 }
 
 /*
+ * Adds the kernel's events to those that the thread has taken itself. A socket may have both.
+ * Returns how many there are, at most `room`, or -errno.
+ */
+static int add_kernels(const struct sdp_harvest *taken, int room)
+{
+    struct epoll_event *more = taken->events + taken->count;
+    int count = epoll_wait(taken->set, more, room - taken->count, 0);
+    int kept = taken->count;
+
+    if (count < 0)
+        return taken->count > 0 ? taken->count : -errno;
+    for (int i = 0; i < count; i++) {
+        int j = 0;
+
+        while (j < taken->count && taken->events[j].data.u64 != more[i].data.u64)
+            j++;
+        if (j < taken->count)
+            taken->events[j].events |= more[i].events;
+        else
+            taken->events[kept++] = more[i];
+    }
+    return kept;
+}
+
+/*
  * Sleeps in a poll of the set, of what its undecided sockets wait for, and of the connections'
  * descriptor.
  */
@@ -58,17 +84,21 @@ static int wait_beside(int set, struct epoll_event *events, int count,
                        const struct timespec *deadline, const sigset_t *mask)
 {
     struct pollfd polls[1 + SDP_WATCHED_MAX + 1] = {{.fd = set, .events = POLLIN}};
+    struct sdp_harvest taken = {.set = set, .events = events, .room = count};
     struct sdp_watched watched;
     const struct timespec *until;
     int slept;
     int result;
 
+    sdp_behind_catch_up();
     sdp_watched_start(&watched, &polls[1]);
     sdp_watched_set(&watched, set);
     until = sdp_watched_until(&watched, deadline);
-    slept = sdp_sleep_leading(polls, 1 + sdp_watched_end(&watched), until, mask);
-    result = epoll_wait(set, events, count, 0);
-    return result == 0 && slept < 0 ? slept : result < 0 ? -errno : result;
+    slept = sdp_sleep_leading(polls, 1 + sdp_watched_end(&watched), until, mask, &taken);
+    if (taken.count > 0 && polls[0].revents == 0)
+        return taken.count; /* the set has no other events */
+    result = add_kernels(&taken, count);
+    return result == 0 && slept < 0 ? slept : result;
 }
 
 static int wait_once(int set, struct epoll_event *events, int count,

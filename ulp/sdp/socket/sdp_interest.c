@@ -305,6 +305,16 @@ void sdp_interests_forget(int set)
     sdp_socket_each(forget, &set);
 }
 
+const struct sdp_interest *sdp_interest_plain(const struct sdp_socket *socket, int set)
+{
+    const struct sdp_interest *interest = &socket->interests[0];
+
+    return socket->interests_count == 1 && interest->set == set && interest->in_kernel &&
+                   (interest->events & EPOLLIN) && !(interest->events & HOW)
+               ? interest
+               : NULL;
+}
+
 bool sdp_interested(const struct sdp_socket *socket, int set)
 {
     for (unsigned i = 0; i < socket->interests_count; i++)

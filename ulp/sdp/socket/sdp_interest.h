@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <sys/epoll.h>
 
+struct sdp_interest;
 struct sdp_socket;
 
 /* Called when a number becomes an epoll set. */
@@ -43,7 +44,11 @@ int sdp_interests_correct(int set, struct epoll_event *events, int count);
 /* Called with sdp_table_lock when the number of a set is closed. */
 void sdp_interests_forget(int set);
 
-/* Both are called with the socket's lock. */
+/*
+ * All three are called with the socket's lock. The first one returns the socket's interest if it
+ * has one alone, in this set, which asks for EPOLLIN as long as there is data (level-triggered).
+ */
+const struct sdp_interest *sdp_interest_plain(const struct sdp_socket *socket, int set);
 bool sdp_interested(const struct sdp_socket *socket, int set);
 bool sdp_interested_in_edges(const struct sdp_socket *socket);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* poll and select: the kernel's, with faces and undecided sockets among the descriptors. */
 #include "connection/sdp_connection.h"
+#include "socket/sdp_behind.h"
 #include "socket/sdp_calls.h"
 #include "socket/sdp_decide.h"
 #include "socket/sdp_region.h"
@@ -55,7 +56,7 @@ static void prepare(struct round *round, struct pollfd *poll)
     case SDP_BY_KERNEL:
         break;
     case SDP_BY_CONNECTION:
-        poll->revents = as_poll(sdp_swap_show(socket), poll->events);
+        poll->revents = as_poll(sdp_swap_look(socket), poll->events);
         round->ready += poll->revents != 0;
         round->faces++;
         break;
@@ -77,7 +78,7 @@ static bool finish(struct pollfd *poll, short asked)
     if (!socket)
         return poll->revents != 0;
     if (sdp_decide_step(socket, SDP_POLLS, &wait) == SDP_BY_CONNECTION)
-        poll->revents = as_poll(sdp_swap_show(socket), asked);
+        poll->revents = as_poll(sdp_swap_look(socket), asked);
     sdp_socket_release(socket);
     return poll->revents != 0;
 }
@@ -86,6 +87,7 @@ static bool finish(struct pollfd *poll, short asked)
 static int one_round(struct round *round, const struct timespec *deadline, const sigset_t *mask)
 {
     static const struct timespec over = {0, 0};
+    struct sdp_harvest taken = {.set = -1};
     const struct timespec *until;
     nfds_t all;
     int result;
@@ -97,9 +99,11 @@ static int one_round(struct round *round, const struct timespec *deadline, const
         prepare(round, &round->polls[i]);
     if (round->ready > 0 && round->faces == round->count)
         return round->ready;
+    if (round->ready == 0)
+        sdp_behind_catch_up();
     until = sdp_watched_until(&round->others, round->ready ? &over : deadline);
     all = round->count + sdp_watched_end(&round->others);
-    result = round->faces > 0 ? sdp_sleep_leading(round->polls, all, until, mask)
+    result = round->faces > 0 ? sdp_sleep_leading(round->polls, all, until, mask, &taken)
                               : sdp_sleep(round->polls, all, until, mask);
     if (result < 0)
         return result;

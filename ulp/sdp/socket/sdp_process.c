@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "connection/sdp_connection.h"
+#include "socket/sdp_behind.h"
 #include "socket/sdp_calls.h"
 #include "socket/sdp_decide.h"
 #include "socket/sdp_interest.h"
@@ -19,6 +20,7 @@
 
 void sdp_process_before_fork(void)
 {
+    sdp_behind_before_fork();
     sdp_agree_before_fork();
     sdp_before_fork();
     sdp_table_lock();
@@ -30,10 +32,12 @@ void sdp_process_after_fork(bool child)
         sdp_table_unlock();
         sdp_after_fork_parent();
         sdp_agree_after_fork_parent();
+        sdp_behind_after_fork(false);
         return;
     }
     sdp_socket_after_fork();
     sdp_kick_after_fork();
+    sdp_behind_after_fork(true);
     sdp_interests_after_fork();
     sdp_after_fork_child();
     sdp_agree_after_fork_child();

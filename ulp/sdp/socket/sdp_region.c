@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "socket/sdp_region.h"
 
+#include "socket/sdp_behind.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stddef.h>
@@ -82,7 +84,7 @@ int sdp_sleep(struct pollfd *polls, nfds_t count, const struct timespec *deadlin
 }
 
 int sdp_sleep_leading(struct pollfd *polls, nfds_t count, const struct timespec *deadline,
-                      const sigset_t *mask)
+                      const sigset_t *mask, struct sdp_harvest *harvest)
 {
     int fd = sdp_lead_begin();
     int result;
@@ -91,7 +93,12 @@ int sdp_sleep_leading(struct pollfd *polls, nfds_t count, const struct timespec 
         return sdp_sleep(polls, count, deadline, mask);
     polls[count] = (struct pollfd){.fd = fd, .events = POLLIN};
     result = sdp_sleep(polls, count + 1, deadline, mask);
+    /* A set that is ready has events besides: they get their share of the room. */
+    if (polls[0].revents != 0)
+        harvest->room /= 2;
+    sdp_behind_harvest(harvest);
     sdp_lead_end(result > 0 && polls[count].revents != 0);
+    sdp_behind_harvest(NULL);
     return result;
 }
 
@@ -157,6 +164,11 @@ void sdp_kick_end(void)
 
     if (atomic_fetch_sub(&sleepers, 1) == 1 && fd >= 0 && atomic_exchange(&kicked, false))
         (void)!read(fd, &count, sizeof(count));
+}
+
+unsigned sdp_kick_sleepers(void)
+{
+    return atomic_load(&sleepers);
 }
 
 void sdp_kick(void)

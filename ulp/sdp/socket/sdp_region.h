@@ -17,6 +17,8 @@
 #include <sys/epoll.h>
 #include <time.h>
 
+struct sdp_harvest;
+
 struct sdp_thread {
     unsigned depth;                 /* number of regions entered */
     bool ours;                      /* a thread of this library: always in a region */
@@ -59,10 +61,11 @@ int sdp_sleep(struct pollfd *polls, nfds_t count, const struct timespec *deadlin
 
 /*
  * The same, but the thread reads for all connections, if no other one does: polls has room for one
- * entry after the first `count`.
+ * entry after the first `count`. *harvest gets events that faces do not show; the first entry is
+ * its set, if it has one.
  */
 int sdp_sleep_leading(struct pollfd *polls, nfds_t count, const struct timespec *deadline,
-                      const sigset_t *mask);
+                      const sigset_t *mask, struct sdp_harvest *harvest);
 
 int sdp_sleep_epoll(int set, struct epoll_event *events, int count, const struct timespec *deadline,
                     const sigset_t *mask);
@@ -89,6 +92,7 @@ const struct timespec *sdp_time_left(struct timespec *left, const struct timespe
 int sdp_kick_fd(void);
 void sdp_kick_begin(void);
 void sdp_kick_end(void);
+unsigned sdp_kick_sleepers(void); /* threads between these two */
 void sdp_kick(void);
 void sdp_kick_after_fork(void);
 

@@ -147,8 +147,7 @@ void sdp_socket_take_number(struct sdp_socket *socket, int number)
     (void)pthread_mutex_unlock(&socket->lock);
 }
 
-/* Adds a reference, unless there is none: then the socket is about to end. */
-static bool refer(struct sdp_socket *socket)
+bool sdp_socket_refer(struct sdp_socket *socket)
 {
     unsigned references = atomic_load(&socket->references);
 
@@ -165,7 +164,7 @@ struct sdp_socket *sdp_socket_hold(int number)
 
         if (!socket)
             return NULL;
-        if (!refer(socket))
+        if (!sdp_socket_refer(socket))
             continue;
         if (sdp_table_get(number) == socket)
             return socket;

@@ -60,6 +60,7 @@ struct sdp_socket {
     unsigned moves_told;
     bool wants_news; /* edge-triggered pollers, O_ASYNC */
     bool urgent;     /* the face shows POLLIN also for POLLPRI */
+    bool behind;     /* the face may not show POLLIN yet (sdp_behind.h) */
     int numbers[SDP_NUMBERS_MAX];
     unsigned numbers_count;
     struct sdp_interest interests[SDP_INTERESTS_MAX];
@@ -87,6 +88,9 @@ bool sdp_socket_new(int number, enum sdp_state state, struct sdp_socket **socket
  * lock.
  */
 struct sdp_socket *sdp_socket_hold(int number);
+
+/* Adds a reference. Returns false if there is none: the socket ends, or has ended. */
+bool sdp_socket_refer(struct sdp_socket *socket);
 
 /* Drops a reference; the last one ends the socket. May block as SO_LINGER says. No lock is held. */
 void sdp_socket_release(struct sdp_socket *socket);

@@ -3,6 +3,7 @@
 
 #include "connection/sdp_connection.h"
 #include "face/sdp_face.h"
+#include "socket/sdp_behind.h"
 #include "socket/sdp_interest.h"
 #include "socket/sdp_own.h"
 #include "socket/sdp_remember.h"
@@ -51,7 +52,8 @@ static void changed(void *context, unsigned events)
     }
     socket->moves_told = moves;
     socket->changes++;
-    show(socket, events);
+    if (!sdp_behind_may_be(socket, events))
+        show(socket, events);
     (void)pthread_mutex_unlock(&socket->lock);
 }
 
@@ -74,6 +76,17 @@ unsigned sdp_swap_show(struct sdp_socket *socket)
     show(socket, events);
     (void)pthread_mutex_unlock(&socket->lock);
     return events;
+}
+
+unsigned sdp_swap_look(struct sdp_socket *socket)
+{
+    unsigned events = sdp_events(socket->connection);
+    bool behind;
+
+    (void)pthread_mutex_lock(&socket->lock);
+    behind = socket->behind;
+    (void)pthread_mutex_unlock(&socket->lock);
+    return behind && events & POLLIN ? events : sdp_swap_show(socket);
 }
 
 void sdp_swap_correct(struct sdp_socket *socket, unsigned events)

@@ -18,7 +18,10 @@ bool sdp_swap(struct sdp_socket *socket, bool active, const struct sdp_settings 
 /* Returns the present events, for a poller that is about to sleep on the face. */
 unsigned sdp_swap_show(struct sdp_socket *socket);
 
-/* The same after a transfer, if the face shows one of these events, which may have ended. */
+/* The same for one that does not sleep: the face may be behind. */
+unsigned sdp_swap_look(struct sdp_socket *socket);
+
+/* As sdp_swap_show after a transfer, if the face shows one of these events: it may have ended. */
 void sdp_swap_correct(struct sdp_socket *socket, unsigned events);
 
 /* Called after a send that found no room, or not enough. */
