@@ -69,6 +69,7 @@ struct cm_id {
     it_cn_est_identifier_t request;
     struct cm_datagram *datagram; /* cm/ofa_cm_datagram.c */
     struct ibv_qp *qp;            /* of the connection: base.qp, or one that the program named */
+    uint32_t qp_num;              /* its number, which outlives it */
     struct ibv_qp_init_attr *listen_attr; /* of rdma_create_ep */
     struct ibv_pd *listen_pd;
     uint32_t events_given; /* returned to the program; guarded by the channel's fifo */
@@ -136,6 +137,7 @@ struct cm_id *cm_id_find_locked(uintptr_t serial);
 enum cm_state cm_id_state(struct cm_id *id);
 void cm_id_set_state(struct cm_id *id, enum cm_state state);
 void cm_id_set_qp(struct cm_id *id, struct ibv_qp *qp);
+void cm_id_set_qp_locked(struct cm_id *id, struct ibv_qp *qp);
 
 /* With cm_lock. Calls is_wanted for each id until it returns true; returns that id or NULL. */
 struct cm_id *cm_id_search_locked(bool (*is_wanted)(const struct cm_id *id, void *argument),

@@ -94,7 +94,7 @@ const struct ofa_door *cm_door(void)
 void cm_disconnect(struct ibv_qp *qp)
 {
     (void)cm_door()->disconnect(qp);
-    cm_door()->show_state(qp);
+    cm_door()->show_state(qp->context, qp->qp_num);
 }
 
 bool cm_is_iwarp(void)

@@ -100,6 +100,20 @@ static void take_request(struct cm_event *event)
     event->base.id->context = event->base.listen_id->context;
 }
 
+/*
+ * Shows the state of the queue pair that rdma_cm moves. The program may be destroying it on another
+ * thread, so it is found by its number.
+ */
+static void show_state(struct cm_id *id)
+{
+    uint32_t number;
+
+    (void)pthread_mutex_lock(&cm_lock);
+    number = id->qp_num;
+    (void)pthread_mutex_unlock(&cm_lock);
+    cm_door()->show_state(id->base.verbs, number);
+}
+
 static void take_connection(const struct cm_event *event)
 {
     struct rdma_cm_id *id = event->base.id;
@@ -109,7 +123,7 @@ static void take_connection(const struct cm_event *event)
         id->route.addr.dst_storage = event->peer;
     }
     if (id->qp)
-        cm_door()->show_state(id->qp);
+        show_state(cm_id_of(id));
 }
 
 /*

@@ -69,8 +69,11 @@ static void tell_over(struct cm_id *id)
     id->state = CM_OVER;
 }
 
+/* An id that is being destroyed, or whose connection has ended, has no more events. */
 static void on_connection_locked(struct cm_id *id, const it_connection_event_t *conn, size_t length)
 {
+    if (id->state == CM_OVER)
+        return;
     switch ((int)conn->event_number) {
     case IT_CM_MSG_CONN_ESTABLISHED_EVENT:
         tell_established(id, conn, length);
@@ -94,7 +97,7 @@ void cm_on_connection(void *owner, const it_event_t *event, size_t data_length)
     if (id && event)
         on_connection_locked(id, &event->conn, data_length);
     else if (id)
-        id->qp = NULL; /* the program named and destroyed it */
+        cm_id_set_qp_locked(id, NULL); /* the program has destroyed it */
     (void)pthread_mutex_unlock(&cm_lock);
 }
 

@@ -44,15 +44,16 @@ int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **resul
     return 0;
 }
 
-/* Ends the id's listener, pending request or connection. */
+/* Ends the id's listener, pending request, attempt or connection. */
 static void stop(struct cm_id *id)
 {
     struct ofa_listener *listener;
     it_cn_est_identifier_t request;
-    struct ibv_qp *connected;
+    uint32_t connected = 0; /* number of the queue pair */
 
     (void)pthread_mutex_lock(&cm_lock);
-    connected = id->state == CM_CONNECTED && !id->datagram ? id->qp : NULL;
+    if (id->state >= CM_CONNECTING && id->state < CM_OVER && !id->datagram)
+        connected = id->qp_num;
     listener = id->listener;
     request = id->request;
     id->listener = NULL;
@@ -64,7 +65,7 @@ static void stop(struct cm_id *id)
     if (request)
         (void)cm_door()->reject(request, NULL, 0);
     if (connected)
-        cm_door()->leave(connected);
+        cm_door()->leave(id->base.verbs, connected);
 }
 
 /* Drops the events of an id that are still in the channel. */

@@ -74,10 +74,16 @@ void cm_id_set_state(struct cm_id *id, enum cm_state state)
     (void)pthread_mutex_unlock(&cm_lock);
 }
 
+void cm_id_set_qp_locked(struct cm_id *id, struct ibv_qp *qp)
+{
+    id->qp = qp;
+    id->qp_num = qp ? qp->qp_num : 0;
+}
+
 void cm_id_set_qp(struct cm_id *id, struct ibv_qp *qp)
 {
     (void)pthread_mutex_lock(&cm_lock);
-    id->qp = qp;
+    cm_id_set_qp_locked(id, qp);
     (void)pthread_mutex_unlock(&cm_lock);
 }
 

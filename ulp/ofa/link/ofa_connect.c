@@ -3,6 +3,7 @@
 #include "link/ofa_link.h"
 
 #include "datagram/ofa_datagram.h"
+#include "link/ofa_number.h"
 #include "memory/ofa_adapter.h"
 #include "post/ofa_post.h"
 #include "queue/ofa_park.h"
@@ -186,9 +187,16 @@ static void end_ep(it_ep_handle_t ep)
         (void)itx_ep_flush(ep);
 }
 
-void ofa_link_leave(struct ibv_qp *base)
+void ofa_link_leave(struct ibv_context *base, uint32_t number)
 {
-    (void)it_ep_disconnect(ofa_qp_of(base)->ep, NULL, 0);
+    struct ofa_context *context = ofa_context_of(base);
+    struct ofa_qp *qp;
+
+    (void)pthread_mutex_lock(&context->lock);
+    qp = ofa_number_find_locked(context, number);
+    if (qp && qp->ep)
+        (void)it_ep_disconnect(qp->ep, NULL, 0);
+    (void)pthread_mutex_unlock(&context->lock);
 }
 
 int ofa_link_disconnect(struct ibv_qp *base)

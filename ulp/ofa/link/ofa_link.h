@@ -36,7 +36,7 @@ int ofa_link_connect(struct ibv_qp *qp, const struct ofa_call *call);
 int ofa_link_accept(struct ibv_qp *qp, it_cn_est_identifier_t request, const struct ofa_call *call);
 int ofa_link_reject(it_cn_est_identifier_t request, const void *data, size_t length);
 int ofa_link_disconnect(struct ibv_qp *qp);
-void ofa_link_leave(struct ibv_qp *qp);
+void ofa_link_leave(struct ibv_context *context, uint32_t number);
 void ofa_link_watch(struct ibv_qp *qp, ofa_link_handler handler, void *owner, bool moves);
 int ofa_link_addresses(struct ibv_qp *qp, struct sockaddr_storage *local,
                        struct sockaddr_storage *peer);

@@ -62,8 +62,11 @@ struct ofa_door {
     int (*reject)(it_cn_est_identifier_t request, const void *data, size_t length);
     /* Moves the queue pair to ERR and ends its connection, if there is one. */
     int (*disconnect)(struct ibv_qp *qp);
-    /* Ends its connection without changing its state: the id of the connection is destroyed. */
-    void (*leave)(struct ibv_qp *qp);
+    /*
+     * Ends the connection of the queue pair with the number, if there is one, without changing its
+     * state: the id of the connection is destroyed.
+     */
+    void (*leave)(struct ibv_context *context, uint32_t number);
 
     /* Gets the two addresses of an established connection. */
     int (*addresses)(struct ibv_qp *qp, struct sockaddr_storage *local,
@@ -76,8 +79,11 @@ struct ofa_door {
     struct ibv_qp *(*find)(struct ibv_context *context, uint32_t number);
     /* Changes the state without the checks that programs are subject to. */
     int (*set_state)(struct ibv_qp *qp, enum ibv_qp_state state);
-    /* Sets the state that the program sees: for calls, since it reads it without a lock. */
-    void (*show_state)(struct ibv_qp *qp);
+    /*
+     * Sets the state that the program sees of the queue pair with the number, if there is one: for
+     * calls, since it reads it without a lock.
+     */
+    void (*show_state)(struct ibv_context *context, uint32_t number);
 };
 
 /* Returns the device's table; NULL: a device of another library. */

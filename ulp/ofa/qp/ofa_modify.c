@@ -235,13 +235,16 @@ struct ibv_qp *ofa_qp_find(struct ibv_context *base, uint32_t number)
     return qp ? &qp->base : NULL;
 }
 
-void ofa_qp_show_state(struct ibv_qp *base)
+void ofa_qp_show_state(struct ibv_context *base, uint32_t number)
 {
-    struct ofa_qp *qp = ofa_qp_of(base);
+    struct ofa_context *context = ofa_context_of(base);
+    struct ofa_qp *qp;
 
-    (void)pthread_mutex_lock(&qp->context->lock);
-    base->state = state_of(qp);
-    (void)pthread_mutex_unlock(&qp->context->lock);
+    (void)pthread_mutex_lock(&context->lock);
+    qp = ofa_number_find_locked(context, number);
+    if (qp)
+        qp->base.state = state_of(qp);
+    (void)pthread_mutex_unlock(&context->lock);
 }
 
 int ofa_qp_set_state(struct ibv_qp *base, enum ibv_qp_state state)

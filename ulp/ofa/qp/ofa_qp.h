@@ -16,7 +16,7 @@ int ofa_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind);
 
 struct ibv_qp *ofa_qp_find(struct ibv_context *context, uint32_t number);
 int ofa_qp_set_state(struct ibv_qp *qp, enum ibv_qp_state state);
-void ofa_qp_show_state(struct ibv_qp *qp);
+void ofa_qp_show_state(struct ibv_context *context, uint32_t number);
 
 /* ---- For the files of this folder ----------------------------------------------------------- */
 
