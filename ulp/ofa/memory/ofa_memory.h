@@ -20,6 +20,9 @@ void ofa_mw_unbind(const struct ofa_qp *qp);
 /* Called when a queue pair was destroyed: another one may get its address. */
 void ofa_mw_forget(const struct ofa_qp *qp);
 
+/* Stores the key of a region or window with its handle, for completions that name the handle. */
+void ofa_remember_key(it_handle_t memory, uint32_t rkey);
+
 /* Converts access rights of verbs to those of IT-API. */
 it_mem_priv_t ofa_privileges(unsigned int access);
 

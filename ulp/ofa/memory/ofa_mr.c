@@ -48,7 +48,6 @@ static int check_access(unsigned int access)
 static int register_memory(struct ofa_context *context, const struct ofa_pd *pd, struct ofa_mr *mr,
                            struct ofa_mr *self)
 {
-    it_context_t consumer = {.ptr = self};
     it_rmr_context_t rkey = 0;
     int error;
 
@@ -66,7 +65,7 @@ static int register_memory(struct ofa_context *context, const struct ofa_pd *pd,
             (void)it_lmr_free(mr->lmr);
         return error;
     }
-    (void)it_set_consumer_context(mr->lmr, consumer);
+    ofa_remember_key(mr->lmr, (uint32_t)rkey);
     mr->base.rkey = (uint32_t)rkey;
     return 0;
 }

@@ -29,11 +29,17 @@ static void list_remove(struct ofa_context *context, const struct ofa_mw *mw)
 
 /* ---- Life ----------------------------------------------------------------------------------- */
 
+void ofa_remember_key(it_handle_t memory, uint32_t rkey)
+{
+    it_context_t key = {.index = rkey};
+
+    (void)it_set_consumer_context(memory, key);
+}
+
 /* Creates the RMR of a window. Returns 0 or errno. */
 static int create_rmr(struct ofa_mw *mw)
 {
     bool wide = mw->base.type == IBV_MW_TYPE_1;
-    it_context_t self = {.ptr = mw};
     it_rmr_context_t rkey;
     it_rmr_handle_t rmr;
     int error = ofa_errno(it_rmr_create20(ofa_pd_of(mw->base.pd)->pz,
@@ -46,8 +52,8 @@ static int create_rmr(struct ofa_mw *mw)
         (void)it_rmr_free(rmr);
         return error;
     }
-    (void)it_set_consumer_context(rmr, self);
     mw->rmr = rmr;
+    ofa_remember_key(rmr, (uint32_t)rkey);
     mw->base.rkey = (uint32_t)rkey;
     return 0;
 }

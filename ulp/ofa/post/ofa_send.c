@@ -173,7 +173,11 @@ static it_status_t post_bind(struct ofa_qp *qp, const struct ibv_send_wr *wr,
                                                                             : IT_ADDR_MODE_ABSOLUTE,
                               window_privileges(info->mw_access_flags), qp->ep, wr->wr_id,
                               request->flags, wr->bind_mw.rkey);
-    if (status == IT_SUCCESS && mw->base.type == IBV_MW_TYPE_2)
+    if (status != IT_SUCCESS)
+        return status;
+    if (wr->bind_mw.rkey)
+        ofa_remember_key(mw->rmr, wr->bind_mw.rkey);
+    if (mw->base.type == IBV_MW_TYPE_2)
         atomic_store_explicit(&mw->qp, qp, memory_order_relaxed);
     return status;
 }

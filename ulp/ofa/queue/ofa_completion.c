@@ -62,18 +62,18 @@ static void add_immediate(uint64_t value, struct ibv_wc *wc)
     }
 }
 
-/* Adds the key that the peer has invalidated. */
+/*
+ * Adds the key that the peer has invalidated. The program may be freeing the region or window, of
+ * which only the handle is read.
+ */
 static void add_invalidated(it_handle_t handle, struct ibv_wc *wc)
 {
-    it_handle_type_enum_t type;
-    it_context_t object;
+    it_context_t key;
 
-    if (it_get_handle_type(handle, &type) != IT_SUCCESS ||
-        it_get_consumer_context(handle, &object) != IT_SUCCESS)
+    if (it_get_consumer_context(handle, &key) != IT_SUCCESS)
         return;
     wc->wc_flags |= IBV_WC_WITH_INV;
-    wc->invalidated_rkey = type == IT_HANDLE_TYPE_RMR ? ((struct ofa_mw *)object.ptr)->base.rkey
-                                                      : ((struct ofa_mr *)object.ptr)->base.rkey;
+    wc->invalidated_rkey = (uint32_t)key.index;
 }
 
 #define TERMINATE_TOO_LONG 0x11205 /* DDP, untagged: the message does not fit the receive */
