@@ -13,6 +13,7 @@
 #include <rdma/rdma_cma.h>
 #include <rdma/rdma_verbs.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define CM_READS_MAX    128u
@@ -72,7 +73,8 @@ struct cm_id {
     uint32_t qp_num;              /* its number, which outlives it */
     struct ibv_qp_init_attr *listen_attr; /* of rdma_create_ep */
     struct ibv_pd *listen_pd;
-    uint32_t events_given; /* returned to the program; guarded by the channel's fifo */
+    struct cm_event *spare; /* events for what happens to the connection; guarded by cm_lock */
+    uint32_t events_given;  /* returned to the program; guarded by the channel's fifo */
     uint32_t events_acked;
     pthread_cond_t acked;
     /* Depths that the peer requested, for rdma_init_qp_attr and rdma_accept. */
@@ -83,12 +85,19 @@ struct cm_id {
 
 struct cm_event {
     struct rdma_cm_event base;
-    struct cm_id *counted; /* the id that counts it until it is acknowledged */
+    struct ofa_fifo_item item; /* in the queue of the channel */
+    struct cm_event *next;     /* in the list of the id's spare events */
+    struct cm_id *counted;     /* the id that counts it until it is acknowledged */
     /* Of the connection, for the id when the program gets the event; AF_UNSPEC: unknown. */
     struct sockaddr_storage local;
     struct sockaddr_storage peer;
     unsigned char data[CM_PRIVATE_DATA];
 };
+
+static inline struct cm_event *cm_event_of(const struct ofa_fifo_item *item)
+{
+    return (struct cm_event *)((uintptr_t)item - offsetof(struct cm_event, item));
+}
 
 extern pthread_mutex_t cm_lock;
 
@@ -159,6 +168,18 @@ bool cm_is_any(const struct sockaddr *address);
 
 /* ---- Events --------------------------------------------------------------------------------- */
 
+/*
+ * Called before an id connects or accepts. Reserves the memory of the events that its connection
+ * causes, so that none of them is lost. Returns 0 or ENOMEM.
+ */
+int cm_event_reserve(struct cm_id *id);
+
+/* Frees what is left of it. */
+void cm_event_release(struct cm_id *id);
+
+/* With cm_lock. Takes a reserved event, which the caller completes and posts. NULL: none left. */
+struct cm_event *cm_event_take(struct cm_id *id, enum rdma_cm_event_type type, int status);
+
 /* Creates an event, which the caller completes and posts. NULL: no memory. */
 struct cm_event *cm_event_new(struct cm_id *id, enum rdma_cm_event_type type, int status);
 
@@ -169,9 +190,6 @@ struct cm_event *cm_event_new(struct cm_id *id, enum rdma_cm_event_type type, in
 void cm_event_set_data(struct cm_event *event, const void *data, size_t length, size_t least);
 
 void cm_event_post(struct cm_event *event);
-
-/* Creates and posts an event without further contents. */
-void cm_tell(struct cm_id *id, enum rdma_cm_event_type type, int status);
 
 /*
  * Ends a call. On a synchronous id it waits for the event and returns 0, or -1 with errno; on

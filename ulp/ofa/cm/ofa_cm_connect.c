@@ -104,6 +104,9 @@ int rdma_connect(struct rdma_cm_id *base, struct rdma_conn_param *param)
     qp = find_qp(id, param);
     if (!qp || cm_check_data(data_length(param), CM_REQUEST_DATA) != 0)
         return cm_result(EINVAL);
+    error = cm_event_reserve(id);
+    if (error != 0)
+        return cm_result(error);
     fill_call(&call, id, param);
     cm_id_set_qp(id, qp);
     cm_door()->watch(qp, cm_on_connection, owner_of(id), base->qp != NULL);
@@ -222,6 +225,9 @@ int rdma_accept(struct rdma_cm_id *base, struct rdma_conn_param *param)
         return cm_result(EINVAL);
     if (cm_check_data(data_length(param), CM_REPLY_DATA) != 0)
         return refuse_to_accept(id);
+    error = cm_event_reserve(id);
+    if (error != 0)
+        return cm_result(error);
     fill_call(&call, id, param);
     cm_id_set_qp(id, qp);
     cm_door()->watch(qp, cm_on_connection, owner_of(id), base->qp != NULL);

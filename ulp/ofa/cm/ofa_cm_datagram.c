@@ -125,7 +125,7 @@ static void fill_vector(const struct cm_id *id, struct ibv_ah_attr *vector)
 static void tell_answer_locked(struct cm_id *id, const struct cm_sidr_message *answer)
 {
     bool success = answer->status == CM_SIDR_SUCCESS;
-    struct cm_event *event = cm_event_new(
+    struct cm_event *event = cm_event_take(
         id, success ? RDMA_CM_EVENT_ESTABLISHED : RDMA_CM_EVENT_UNREACHABLE, answer->status);
 
     id->state = success ? CM_CONNECTED : CM_OVER;
@@ -140,7 +140,7 @@ static void tell_answer_locked(struct cm_id *id, const struct cm_sidr_message *a
 
 static void tell_silence_locked(struct cm_id *id, int status)
 {
-    struct cm_event *event = cm_event_new(id, RDMA_CM_EVENT_UNREACHABLE, status);
+    struct cm_event *event = cm_event_take(id, RDMA_CM_EVENT_UNREACHABLE, status);
 
     id->state = CM_OVER;
     if (!event)
@@ -219,6 +219,8 @@ int cm_datagram_connect(struct cm_id *id, const struct rdma_conn_param *param)
 
     if (param && param->private_data && error == 0)
         error = cm_check_data(param->private_data_len, CM_SIDR_REQUEST_DATA);
+    if (error == 0)
+        error = cm_event_reserve(id);
     if (error == 0)
         error = connect_socket(id);
     if (error != 0)

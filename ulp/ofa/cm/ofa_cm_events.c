@@ -39,10 +39,12 @@ void rdma_destroy_event_channel(struct rdma_event_channel *base)
 
 /* ---- Posting events ------------------------------------------------------------------------- */
 
-struct cm_event *cm_event_new(struct cm_id *id, enum rdma_cm_event_type type, int status)
-{
-    struct cm_event *event = calloc(1, sizeof(*event));
+/* The connection is established, ends, and leaves the state TIMEWAIT; or it fails. */
+#define EVENTS_OF_CONNECTION 3
 
+static struct cm_event *fill(struct cm_event *event, struct cm_id *id, enum rdma_cm_event_type type,
+                             int status)
+{
     if (!event)
         return NULL;
     event->base.id = &id->base;
@@ -50,6 +52,49 @@ struct cm_event *cm_event_new(struct cm_id *id, enum rdma_cm_event_type type, in
     event->base.status = status;
     event->counted = id;
     return event;
+}
+
+/* After an attempt that was refused at once, the reserve is whole. */
+int cm_event_reserve(struct cm_id *id)
+{
+    int count = id->spare ? EVENTS_OF_CONNECTION : 0;
+
+    while (count < EVENTS_OF_CONNECTION) {
+        struct cm_event *event = calloc(1, sizeof(*event));
+
+        if (!event) {
+            cm_event_release(id);
+            return ENOMEM;
+        }
+        event->next = id->spare;
+        id->spare = event;
+        count++;
+    }
+    return 0;
+}
+
+void cm_event_release(struct cm_id *id)
+{
+    struct cm_event *event;
+
+    while ((event = id->spare) != NULL) {
+        id->spare = event->next;
+        free(event);
+    }
+}
+
+struct cm_event *cm_event_take(struct cm_id *id, enum rdma_cm_event_type type, int status)
+{
+    struct cm_event *event = id->spare;
+
+    if (event)
+        id->spare = event->next;
+    return fill(event, id, type, status);
+}
+
+struct cm_event *cm_event_new(struct cm_id *id, enum rdma_cm_event_type type, int status)
+{
+    return fill(calloc(1, sizeof(struct cm_event)), id, type, status);
 }
 
 /* On iWARP the program sees the length of the data, without `least`. */
@@ -72,23 +117,17 @@ void cm_event_post(struct cm_event *event)
 {
     struct cm_channel *channel = (struct cm_channel *)(void *)event->counted->base.channel;
 
-    if (!channel || ofa_fifo_push(&channel->fifo, event) != 0)
+    if (channel)
+        ofa_fifo_push(&channel->fifo, &event->item);
+    else
         free(event);
-}
-
-void cm_tell(struct cm_id *id, enum rdma_cm_event_type type, int status)
-{
-    struct cm_event *event = cm_event_new(id, type, status);
-
-    if (event)
-        cm_event_post(event);
 }
 
 /* ---- Getting events ------------------------------------------------------------------------- */
 
-static void count(void *event)
+static void count(struct ofa_fifo_item *item)
 {
-    ((struct cm_event *)event)->counted->events_given++;
+    cm_event_of(item)->counted->events_given++;
 }
 
 /* The new id is the listener's in all but its connection. */
@@ -152,7 +191,7 @@ static void take(struct cm_event *event)
 int rdma_get_cm_event(struct rdma_event_channel *base, struct rdma_cm_event **result)
 {
     struct cm_channel *channel = (struct cm_channel *)(void *)base;
-    void *item;
+    struct ofa_fifo_item *item;
     int error;
 
     if (!result)
@@ -160,8 +199,8 @@ int rdma_get_cm_event(struct rdma_event_channel *base, struct rdma_cm_event **re
     error = ofa_fifo_pop(&channel->fifo, count, &item);
     if (error != 0)
         return cm_result(error);
-    take(item);
-    *result = &((struct cm_event *)item)->base;
+    take(cm_event_of(item));
+    *result = &cm_event_of(item)->base;
     return 0;
 }
 

@@ -20,11 +20,19 @@ static int reject_status(bool by_program)
     return by_program ? IB_REJECTED_BY_PROGRAM : IB_NO_SUCH_SERVICE;
 }
 
+static void tell(struct cm_id *id, enum rdma_cm_event_type type, int status)
+{
+    struct cm_event *event = cm_event_take(id, type, status);
+
+    if (event)
+        cm_event_post(event);
+}
+
 static void tell_established(struct cm_id *id, const it_connection_event_t *conn, size_t length)
 {
     bool response = id->state == CM_CONNECTING && !id->base.qp;
     struct cm_event *event =
-        cm_event_new(id, response ? RDMA_CM_EVENT_CONNECT_RESPONSE : RDMA_CM_EVENT_ESTABLISHED, 0);
+        cm_event_take(id, response ? RDMA_CM_EVENT_CONNECT_RESPONSE : RDMA_CM_EVENT_ESTABLISHED, 0);
 
     if (event) {
         if (id->state == CM_CONNECTING)
@@ -45,11 +53,11 @@ static void tell_refused(struct cm_id *id, const it_connection_event_t *conn, si
 
     if (!by_program && (conn->reject_reason_code == IT_CN_REJ_TIMEOUT ||
                         conn->reject_reason_code == IT_CN_REJ_BAD_PATH)) {
-        cm_tell(id, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
+        tell(id, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
     } else if (id->state == CM_ACCEPTING) {
-        cm_tell(id, RDMA_CM_EVENT_CONNECT_ERROR, -ECONNRESET);
+        tell(id, RDMA_CM_EVENT_CONNECT_ERROR, -ECONNRESET);
     } else {
-        event = cm_event_new(id, RDMA_CM_EVENT_REJECTED, reject_status(by_program));
+        event = cm_event_take(id, RDMA_CM_EVENT_REJECTED, reject_status(by_program));
         if (event) {
             cm_event_set_data(event, conn->private_data, length, CM_REJECT_DATA);
             cm_event_post(event);
@@ -61,10 +69,10 @@ static void tell_refused(struct cm_id *id, const it_connection_event_t *conn, si
 static void tell_over(struct cm_id *id)
 {
     if (id->state == CM_CONNECTED) {
-        cm_tell(id, RDMA_CM_EVENT_DISCONNECTED, 0);
-        cm_tell(id, RDMA_CM_EVENT_TIMEWAIT_EXIT, 0);
+        tell(id, RDMA_CM_EVENT_DISCONNECTED, 0);
+        tell(id, RDMA_CM_EVENT_TIMEWAIT_EXIT, 0);
     } else if (id->state == CM_CONNECTING || id->state == CM_ACCEPTING) {
-        cm_tell(id, RDMA_CM_EVENT_CONNECT_ERROR, -ECONNRESET);
+        tell(id, RDMA_CM_EVENT_CONNECT_ERROR, -ECONNRESET);
     }
     id->state = CM_OVER;
 }

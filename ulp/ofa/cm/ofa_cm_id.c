@@ -7,9 +7,17 @@
 #include <infiniband/sa.h>
 #include <stdlib.h>
 
-static bool is_of(const void *item, const void *id)
+static bool is_of(const struct ofa_fifo_item *item, const void *id)
 {
-    return ((const struct cm_event *)item)->counted == id;
+    return cm_event_of(item)->counted == id;
+}
+
+/* Takes an event of the id out of the channel. NULL: there is none. */
+static struct cm_event *remove_event(struct cm_channel *channel, const struct cm_id *id)
+{
+    struct ofa_fifo_item *item = ofa_fifo_remove(&channel->fifo, is_of, id);
+
+    return item ? cm_event_of(item) : NULL;
 }
 
 /* ---- Life ----------------------------------------------------------------------------------- */
@@ -74,7 +82,7 @@ static void drop_events(struct rdma_event_channel *base, const struct cm_id *id)
     struct cm_channel *channel = (struct cm_channel *)(void *)base;
     struct cm_event *event;
 
-    while (channel && (event = ofa_fifo_remove(&channel->fifo, is_of, id)) != NULL) {
+    while (channel && (event = remove_event(channel, id)) != NULL) {
         /* The program never gets this request. */
         if (event->base.event == RDMA_CM_EVENT_CONNECT_REQUEST)
             (void)rdma_destroy_id(event->base.id);
@@ -152,7 +160,7 @@ static void move_events(struct cm_id *id, struct rdma_event_channel *channel)
 
     (void)pthread_mutex_lock(&cm_lock);
     id->base.channel = channel;
-    while (old && (event = ofa_fifo_remove(&old->fifo, is_of, id)) != NULL)
+    while (old && (event = remove_event(old, id)) != NULL)
         move_event(event, channel);
     while (id->events_acked != id->events_given)
         (void)pthread_cond_wait(&id->acked, &cm_lock);

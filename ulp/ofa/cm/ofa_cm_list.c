@@ -52,6 +52,7 @@ void cm_id_delete(struct cm_id *id)
     (void)pthread_mutex_unlock(&cm_lock);
     cm_release_port(id);
     (void)pthread_cond_destroy(&id->acked);
+    cm_event_release(id);
     free(id->base.route.path_rec);
     free(id->listen_attr);
     free(id);

@@ -130,6 +130,7 @@ int rdma_resolve_addr(struct rdma_cm_id *base, struct sockaddr *source, struct s
                       int timeout_ms)
 {
     struct cm_id *id = cm_id_of(base);
+    struct cm_event *event;
     int error = 0;
 
     (void)timeout_ms;
@@ -143,16 +144,20 @@ int rdma_resolve_addr(struct rdma_cm_id *base, struct sockaddr *source, struct s
         error = EINVAL;
     if (error != 0)
         return cm_result(error);
-    error = resolve(id, peer);
-    if (error != 0)
+    event = cm_event_new(id, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+    error = event ? resolve(id, peer) : ENOMEM;
+    if (error != 0) {
+        free(event);
         return cm_result(error); /* as Linux, which looks the route up at once, too */
-    cm_tell(id, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+    }
+    cm_event_post(event);
     return cm_complete(id);
 }
 
 int rdma_resolve_route(struct rdma_cm_id *base, int timeout_ms)
 {
     struct cm_id *id = cm_id_of(base);
+    struct cm_event *event;
 
     (void)timeout_ms;
     if (cm_id_state(id) != CM_ADDR_RESOLVED)
@@ -166,9 +171,12 @@ int rdma_resolve_route(struct rdma_cm_id *base, int timeout_ms)
         base->route.path_rec->reversible = 1;
         base->route.path_rec->numb_path = 1;
     }
+    event = cm_event_new(id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
+    if (!event)
+        return cm_result(ENOMEM);
     base->route.num_paths = 1;
     cm_id_set_state(id, CM_ROUTE_RESOLVED);
-    cm_tell(id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
+    cm_event_post(event);
     return cm_complete(id);
 }
 

@@ -97,7 +97,7 @@ struct ibv_context *ibv_import_device(int cmd_fd)
     return NULL;
 }
 
-static bool any(const void *item, const void *key)
+static bool any(const struct ofa_fifo_item *item, const void *key)
 {
     (void)item;
     (void)key;
@@ -107,7 +107,7 @@ static bool any(const void *item, const void *key)
 int ibv_close_device(struct ibv_context *base)
 {
     struct ofa_context *context = ofa_context_of(base);
-    void *unread;
+    struct ofa_fifo_item *unread;
 
     ofa_fork_remove(context);
     ofa_link_close(context);

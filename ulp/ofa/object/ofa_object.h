@@ -184,6 +184,7 @@ struct ofa_cq {
     };
     it_evd_handle_t evd;
     struct ofa_cq *next;            /* in the list of the channel */
+    struct ofa_fifo_item event;     /* in the queue of the channel */
     atomic_uint children;           /* queue pairs; one that uses the CQ for both counts twice */
     ofa_progress progress_before;   /* saved while .progress is the function of link/ofa_fork.c */
     _Atomic(ofa_progress) progress; /* of datagrams; NULL: there are none */

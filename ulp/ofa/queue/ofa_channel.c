@@ -87,25 +87,30 @@ static void report_left(struct ofa_channel *channel)
     (void)pthread_mutex_unlock(mutex);
 }
 
-static void count(void *cq)
+static struct ofa_cq *cq_of(struct ofa_fifo_item *event)
 {
-    ((struct ofa_cq *)cq)->delivered++;
+    return (struct ofa_cq *)(void *)((char *)event - offsetof(struct ofa_cq, event));
+}
+
+static void count(struct ofa_fifo_item *event)
+{
+    cq_of(event)->delivered++;
 }
 
 int ibv_get_cq_event(struct ibv_comp_channel *base, struct ibv_cq **cq, void **cq_context)
 {
     struct ofa_channel *channel = (struct ofa_channel *)(void *)base;
-    void *item;
+    struct ofa_fifo_item *event;
     struct ofa_cq *found;
     int error;
 
     report_left(channel);
-    error = ofa_fifo_pop(&channel->fifo, count, &item);
+    error = ofa_fifo_pop(&channel->fifo, count, &event);
     if (error != 0) {
         errno = error;
         return -1;
     }
-    found = item;
+    found = cq_of(event);
     *cq = &found->base;
     *cq_context = found->base.cq_context;
     return 0;

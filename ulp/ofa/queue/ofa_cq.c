@@ -3,6 +3,7 @@
 #include "memory/ofa_adapter.h"
 #include "queue/ofa_event.h"
 #include "queue/ofa_queue.h"
+#include "queue/ofa_stash.h"
 #include "support/ofa_log.h"
 
 #include <errno.h>
@@ -30,9 +31,12 @@ static struct ofa_cq *create(struct ibv_context *base, uint32_t cqe, void *cq_co
         return NULL;
     error = ofa_adapter_open(context);
     if (error == 0)
+        error = ofa_stash_reserve_locked(cq, cqe);
+    if (error == 0)
         error = ofa_errno(it_evd_create(context->ia, IT_DTO_EVENT_STREAM, 0, cqe,
                                         IT_THRESHOLD_DISABLE, NULL, &cq->evd, NULL));
     if (error != 0) {
+        free(cq->stash);
         free(cq);
         errno = error;
         return NULL;
@@ -89,6 +93,16 @@ struct ibv_cq_ex *ofa_create_cq_ex(struct ibv_context *context, struct ibv_cq_in
     return &cq->ex;
 }
 
+static int reserve(struct ofa_cq *cq, uint32_t cqe)
+{
+    int error;
+
+    ofa_spin_take(&cq->lock);
+    error = ofa_stash_reserve_locked(cq, cqe);
+    ofa_spin_drop(&cq->lock);
+    return error;
+}
+
 int ibv_resize_cq(struct ibv_cq *base, int cqe)
 {
     struct ofa_cq *cq = ofa_cq_of(base);
@@ -99,6 +113,9 @@ int ibv_resize_cq(struct ibv_cq *base, int cqe)
         return EINVAL;
     if (ofa_cq_collect(cq) > (uint32_t)cqe)
         return EINVAL;
+    error = reserve(cq, (uint32_t)cqe);
+    if (error != 0)
+        return error;
     param.sevd_queue_size = (size_t)cqe;
     error = ofa_errno(it_evd_modify(cq->evd, IT_EVD_PARAM_QUEUE_SIZE, &param));
     if (error == 0)
@@ -106,7 +123,7 @@ int ibv_resize_cq(struct ibv_cq *base, int cqe)
     return error;
 }
 
-static bool is_cq(const void *item, const void *key)
+static bool is_event(const struct ofa_fifo_item *item, const void *key)
 {
     return item == key;
 }
@@ -117,7 +134,7 @@ static void wait_for_acknowledgements(struct ofa_cq *cq)
     struct ofa_channel *channel = (struct ofa_channel *)(void *)cq->base.channel;
 
     if (channel)
-        while (ofa_fifo_remove(&channel->fifo, is_cq, cq)) {
+        while (ofa_fifo_remove(&channel->fifo, is_event, &cq->event)) {
         }
     (void)pthread_mutex_lock(&cq->base.mutex);
     /* Signed: some programs acknowledge more events than they have read. */

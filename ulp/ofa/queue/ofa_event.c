@@ -3,15 +3,24 @@
 
 #include <stdlib.h>
 
+struct queued {
+    struct ofa_fifo_item item;
+    struct ibv_async_event event;
+};
+
+static struct ibv_async_event *event_of(const struct ofa_fifo_item *item)
+{
+    return &((struct queued *)(uintptr_t)item)->event;
+}
+
 void ofa_event_raise(struct ofa_context *context, struct ibv_async_event event)
 {
-    struct ibv_async_event *copy = malloc(sizeof(*copy));
+    struct queued *queued = malloc(sizeof(*queued));
 
-    if (!copy)
+    if (!queued)
         return;
-    *copy = event;
-    if (ofa_fifo_push(&context->async, copy) != 0)
-        free(copy);
+    *queued = (struct queued){.event = event};
+    ofa_fifo_push(&context->async, &queued->item);
 }
 
 /* ---- To the program ------------------------------------------------------------------------- */
@@ -48,9 +57,9 @@ static void *object_of(const struct ibv_async_event *event)
     }
 }
 
-static void count_delivered(void *item)
+static void count_delivered(struct ofa_fifo_item *item)
 {
-    const struct ibv_async_event *event = item;
+    const struct ibv_async_event *event = event_of(item);
     void *object = object_of(event);
 
     if (!object)
@@ -65,12 +74,12 @@ static void count_delivered(void *item)
 
 int ofa_event_get(struct ofa_context *context, struct ibv_async_event *event)
 {
-    void *item;
+    struct ofa_fifo_item *item;
     int error = ofa_fifo_pop(&context->async, count_delivered, &item);
 
     if (error != 0)
         return error;
-    *event = *(struct ibv_async_event *)item;
+    *event = *event_of(item);
     free(item);
     return 0;
 }
@@ -101,15 +110,15 @@ void ibv_ack_async_event(struct ibv_async_event *event)
                     &event->element.qp->events_completed);
 }
 
-static bool is_of(const void *item, const void *object)
+static bool is_of(const struct ofa_fifo_item *item, const void *object)
 {
-    return object_of(item) == object;
+    return object_of(event_of(item)) == object;
 }
 
 void ofa_event_drain(struct ofa_context *context, const void *object, pthread_mutex_t *mutex,
                      pthread_cond_t *cond, const uint32_t *completed, const uint32_t *delivered)
 {
-    void *unread;
+    struct ofa_fifo_item *unread;
 
     /* A callback that has found the object still holds the lock. */
     (void)pthread_mutex_lock(&context->lock);

@@ -136,7 +136,7 @@ static bool collect_locked(struct ofa_cq *cq)
     struct ofa_completion completion;
     bool any = false;
 
-    while (it_evd_dequeue(cq->evd, &event) == IT_SUCCESS) {
+    while (ofa_stash_has_room_locked(cq) && it_evd_dequeue(cq->evd, &event) == IT_SUCCESS) {
         completion.qp = translate_locked(cq, &event, &completion.wc);
         if (!completion.qp || !ofa_stash_push_locked(cq, &completion))
             continue;
@@ -174,7 +174,7 @@ static void raise_locked(struct ofa_cq *cq)
     if (cq->armed == OFA_DISARMED)
         return;
     cq->armed = OFA_DISARMED;
-    (void)ofa_fifo_push(&channel->fifo, cq);
+    ofa_fifo_push(&channel->fifo, &cq->event);
 }
 
 static int arm(const struct ofa_cq *cq, enum ofa_arming armed)

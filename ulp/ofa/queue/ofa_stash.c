@@ -1,34 +1,41 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "queue/ofa_stash.h"
 
+#include <errno.h>
 #include <stdlib.h>
-
-#define STASH_ROOM_FIRST 16
 
 static struct ofa_completion *at(const struct ofa_cq *cq, uint32_t index)
 {
     return &cq->stash[(cq->stash_first + index) % cq->stash_room];
 }
 
-static bool grow(struct ofa_cq *cq)
+int ofa_stash_reserve_locked(struct ofa_cq *cq, uint32_t room)
 {
-    uint32_t room = cq->stash_room ? cq->stash_room * 2 : STASH_ROOM_FIRST;
-    struct ofa_completion *stash = malloc(room * sizeof(*stash));
+    struct ofa_completion *stash;
 
+    if (room <= cq->stash_room)
+        return 0;
+    stash = malloc(room * sizeof(*stash));
     if (!stash)
-        return false;
+        return ENOMEM;
     for (uint32_t i = 0; i < cq->stash_count; i++)
         stash[i] = *at(cq, i);
     free(cq->stash);
     cq->stash = stash;
     cq->stash_room = room;
     cq->stash_first = 0;
-    return true;
+    return 0;
+}
+
+bool ofa_stash_has_room_locked(struct ofa_cq *cq)
+{
+    return cq->stash_count < cq->stash_room ||
+           ofa_stash_reserve_locked(cq, cq->stash_room * 2) == 0;
 }
 
 bool ofa_stash_push_locked(struct ofa_cq *cq, const struct ofa_completion *completion)
 {
-    if (cq->stash_count == cq->stash_room && !grow(cq))
+    if (!ofa_stash_has_room_locked(cq))
         return false;
     *at(cq, cq->stash_count) = *completion;
     cq->stash_count++;

@@ -8,7 +8,16 @@
 
 #include "object/ofa_object.h"
 
-/* Returns false without memory. */
+/* Makes room for as many completions as the CQ has, so that none is lost. Returns 0 or ENOMEM. */
+int ofa_stash_reserve_locked(struct ofa_cq *cq, uint32_t room);
+
+/*
+ * Returns true if another completion fits. Without memory, it does not if the program lets the CQ
+ * overrun.
+ */
+bool ofa_stash_has_room_locked(struct ofa_cq *cq);
+
+/* Returns false without room. */
 bool ofa_stash_push_locked(struct ofa_cq *cq, const struct ofa_completion *completion);
 
 uint32_t ofa_stash_pop_locked(struct ofa_cq *cq, uint32_t room, struct ibv_wc *wc);

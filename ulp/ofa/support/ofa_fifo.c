@@ -4,12 +4,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/uio.h>
 #include <unistd.h>
-
-#define FIFO_ROOM_FIRST 16
 
 /* ---- Processes that fork --------------------------------------------------------------------- */
 
@@ -83,6 +80,7 @@ int ofa_fifo_open(struct ofa_fifo *fifo)
     if (fd < 0)
         return errno;
     *fifo = (struct ofa_fifo){.fd = fd};
+    fifo->end = &fifo->first;
     (void)pthread_mutex_init(&fifo->lock, NULL);
     list_add(fifo);
     return 0;
@@ -93,46 +91,35 @@ void ofa_fifo_close(struct ofa_fifo *fifo)
     list_remove(fifo);
     (void)close(fifo->fd);
     (void)pthread_mutex_destroy(&fifo->lock);
-    free(fifo->items);
 }
 
-static size_t place(const struct ofa_fifo *fifo, size_t index)
+static void append_locked(struct ofa_fifo *fifo, struct ofa_fifo_item *item)
 {
-    return (fifo->first + index) % fifo->room;
+    item->next = NULL;
+    *fifo->end = item;
+    fifo->end = &item->next;
 }
 
-static int grow(struct ofa_fifo *fifo)
+static void unlink_locked(struct ofa_fifo *fifo, struct ofa_fifo_item **link)
 {
-    size_t room = fifo->room ? fifo->room * 2 : FIFO_ROOM_FIRST;
-    void **items = calloc(room, sizeof(*items));
+    struct ofa_fifo_item *item = *link;
 
-    if (!items)
-        return ENOMEM;
-    for (size_t i = 0; i < fifo->count; i++)
-        items[i] = fifo->items[place(fifo, i)];
-    free(fifo->items);
-    fifo->items = items;
-    fifo->room = room;
-    fifo->first = 0;
-    return 0;
+    *link = item->next;
+    if (fifo->end == &item->next)
+        fifo->end = link;
 }
 
-int ofa_fifo_push(struct ofa_fifo *fifo, void *item)
+void ofa_fifo_push(struct ofa_fifo *fifo, struct ofa_fifo_item *item)
 {
     const uint64_t one = 1;
-    int error = 0;
 
     (void)pthread_mutex_lock(&fifo->lock);
-    if (fifo->count == fifo->room)
-        error = grow(fifo);
-    if (error == 0) {
-        fifo->items[place(fifo, fifo->count)] = item;
-        fifo->count++;
-        /* Cannot be full: it counts to 2^64. */
-        (void)!write(fifo->fd, &one, sizeof(one));
-    }
+    if (item->times++ == 0)
+        append_locked(fifo, item);
+    fifo->count++;
+    /* Cannot be full: it counts to 2^64. */
+    (void)!write(fifo->fd, &one, sizeof(one));
     (void)pthread_mutex_unlock(&fifo->lock);
-    return error;
 }
 
 bool ofa_fifo_is_empty(struct ofa_fifo *fifo)
@@ -145,14 +132,17 @@ bool ofa_fifo_is_empty(struct ofa_fifo *fifo)
     return empty;
 }
 
-static void *take_first(struct ofa_fifo *fifo, void (*count)(void *item))
+static struct ofa_fifo_item *take_first(struct ofa_fifo *fifo,
+                                        void (*count)(struct ofa_fifo_item *item))
 {
-    void *item = NULL;
+    struct ofa_fifo_item *item;
 
     (void)pthread_mutex_lock(&fifo->lock);
-    if (fifo->count > 0) {
-        item = fifo->items[fifo->first];
-        fifo->first = place(fifo, 1);
+    item = fifo->first;
+    if (item) {
+        unlink_locked(fifo, &fifo->first);
+        if (--item->times > 0)
+            append_locked(fifo, item);
         fifo->count--;
         count(item);
     }
@@ -160,7 +150,8 @@ static void *take_first(struct ofa_fifo *fifo, void (*count)(void *item))
     return item;
 }
 
-int ofa_fifo_pop(struct ofa_fifo *fifo, void (*count)(void *item), void **item)
+int ofa_fifo_pop(struct ofa_fifo *fifo, void (*count)(struct ofa_fifo_item *item),
+                 struct ofa_fifo_item **item)
 {
     uint64_t one;
 
@@ -185,24 +176,21 @@ static void take_back(struct ofa_fifo *fifo)
     (void)!preadv2(fifo->fd, &vector, 1, -1, RWF_NOWAIT);
 }
 
-void *ofa_fifo_remove(struct ofa_fifo *fifo, bool (*match)(const void *item, const void *key),
-                      const void *key)
+struct ofa_fifo_item *ofa_fifo_remove(struct ofa_fifo *fifo, ofa_fifo_match match, const void *key)
 {
-    void *found = NULL;
+    struct ofa_fifo_item **link = &fifo->first;
+    struct ofa_fifo_item *found;
 
     (void)pthread_mutex_lock(&fifo->lock);
-    for (size_t i = 0; i < fifo->count && !found; i++) {
-        void *item = fifo->items[place(fifo, i)];
-
-        if (!match(item, key))
-            continue;
-        found = item;
-        for (size_t k = i; k + 1 < fifo->count; k++)
-            fifo->items[place(fifo, k)] = fifo->items[place(fifo, k + 1)];
+    while (*link && !match(*link, key))
+        link = &(*link)->next;
+    found = *link;
+    if (found) {
+        if (--found->times == 0)
+            unlink_locked(fifo, link);
         fifo->count--;
-    }
-    if (found)
         take_back(fifo);
+    }
     (void)pthread_mutex_unlock(&fifo->lock);
     return found;
 }
