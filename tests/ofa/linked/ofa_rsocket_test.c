@@ -10,7 +10,8 @@
 
 enum {
     STREAM = 3000000,
-    PART = 20000
+    PART = 20000,
+    MANY = 100
 };
 
 /* ---- Data ----------------------------------------------------------------------------------- */
@@ -109,6 +110,23 @@ static void without_waiting(void)
             received += (size_t)length;
         }
     }
+    rs_kit_close(ends);
+}
+
+/* More descriptors than rpoll has room for without the heap: only the ready ones are reported. */
+static void many_descriptors(void)
+{
+    struct pollfd fds[MANY];
+    int ends[2];
+
+    rs_kit_pair(ends, NULL);
+    for (int i = 0; i < MANY; i++)
+        fds[i] = (struct pollfd){.fd = ends[i % 2], .events = POLLIN};
+    CHECK_EQ(0, rpoll(fds, MANY, 0));
+    CHECK_EQ(1, rsend(ends[0], "x", 1, 0));
+    CHECK_EQ(MANY / 2, rpoll(fds, MANY, 10000));
+    for (int i = 0; i < MANY; i++)
+        CHECK_EQ(i % 2 ? POLLIN : 0, fds[i].revents);
     rs_kit_close(ends);
 }
 
@@ -302,6 +320,7 @@ int main(void)
     both_directions_at_once(NULL);
     both_directions_at_once(small);
     without_waiting();
+    many_descriptors();
     pieces_of_memory();
     one_direction_ends();
     peer_closes();

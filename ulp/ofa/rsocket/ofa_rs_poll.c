@@ -12,6 +12,8 @@
 /* A stream polls two descriptors: its event channel and its completion channel. */
 #define REAL_PER_FD 2
 
+#define FEW 32 /* descriptors that need no heap */
+
 /* ---- One rsocket ---------------------------------------------------------------------------- */
 
 static short state_of(const struct rsock *rs, short wanted)
@@ -166,17 +168,19 @@ static int poll_all(struct round *round, int timeout)
 int rpoll(struct pollfd *fds, nfds_t nfds, int timeout)
 {
     struct round round = {.fds = fds, .count = nfds, .sleeps = timeout != 0};
+    struct pollfd few[FEW * REAL_PER_FD];
+    struct pollfd *many = nfds > FEW ? calloc(nfds, REAL_PER_FD * sizeof(*many)) : NULL;
     int ready;
     int error;
 
-    round.real = calloc(nfds + 1, REAL_PER_FD * sizeof(*round.real));
-    if (!round.real) {
+    if (nfds > FEW && !many) {
         errno = ENOMEM;
         return -1;
     }
+    round.real = many ? many : few;
     ready = poll_all(&round, timeout);
     error = errno;
-    free(round.real);
+    free(many);
     errno = error;
     return ready;
 }
