@@ -11,6 +11,8 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 enum {
@@ -21,7 +23,8 @@ enum {
     PATIENCE_MS = 20000,
     SILENCE_MS = 100,
     DESTRUCTIONS = 1000,
-    FAILURES = 40
+    FAILURES = 40,
+    OTHERS = 1024 /* sizes of memory, larger than a CQ of the library */
 };
 
 #define REMOTE                                                                                     \
@@ -159,6 +162,28 @@ static void refusals(void)
     CHECK_EQ(0, ibv_req_notify_cq(cq, 0)); /* without a channel it reaches nobody */
     CHECK_EQ(0, ibv_destroy_qp(qp));
     CHECK_EQ(0, ibv_destroy_cq(cq));
+}
+
+/* A queue pair cannot have a CQ that was destroyed, whatever became of the memory. */
+static void refused_dead_cq(void)
+{
+    struct ibv_cq *cq = ibv_create_cq(verbs_kit.context, 8, NULL, NULL, 0);
+    struct ibv_qp_init_attr init = {
+        .send_cq = cq,
+        .recv_cq = cq,
+        .qp_type = IBV_QPT_RC,
+        .cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1}};
+    void *others[OTHERS];
+
+    CHECK_EQ(0, ibv_destroy_cq(cq));
+    for (size_t i = 0; i < OTHERS; i++) {
+        others[i] = malloc(sizeof(*cq) + i);
+        CHECK(others[i] != NULL);
+        memset(others[i], 0x40, sizeof(*cq) + i);
+    }
+    CHECK(!ibv_create_qp(verbs_kit.pd, &init) && errno == EINVAL);
+    for (size_t i = 0; i < OTHERS; i++)
+        free(others[i]);
 }
 
 /* A request is refused before there is a connection, too. */
@@ -620,6 +645,7 @@ int main(void)
     region = ibv_reg_mr(verbs_kit.pd, memory, sizeof(memory), REMOTE);
     CHECK(region != NULL);
     refusals();
+    refused_dead_cq();
     refused_early();
     refused_late();
     all_or_none();

@@ -8,6 +8,43 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* ---- Memory --------------------------------------------------------------------------------- */
+
+/*
+ * Memory of destroyed CQs, for later ones. Some programs (cmtime) create queue pairs with a CQ that
+ * was destroyed. As by a device, they are refused: its EVD is gone.
+ */
+static pthread_mutex_t unused_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ofa_cq *unused; /* guarded by unused_lock */
+
+static struct ofa_cq *take_memory(void)
+{
+    struct ofa_cq *cq;
+
+    (void)pthread_mutex_lock(&unused_lock);
+    cq = unused;
+    if (cq)
+        unused = cq->next;
+    (void)pthread_mutex_unlock(&unused_lock);
+    if (!cq)
+        return calloc(1, sizeof(*cq));
+    memset(cq, 0, sizeof(*cq));
+    return cq;
+}
+
+static void give_memory(struct ofa_cq *cq)
+{
+    free(cq->parked);
+    free(cq->stash);
+    (void)pthread_mutex_lock(&unused_lock);
+    cq->next = unused;
+    unused = cq;
+    (void)pthread_mutex_unlock(&unused_lock);
+}
+
+/* ---- Life ----------------------------------------------------------------------------------- */
 
 static void look(struct ofa_timer *timer)
 {
@@ -26,7 +63,7 @@ static struct ofa_cq *create(struct ibv_context *base, uint32_t cqe, void *cq_co
         errno = EINVAL;
         return NULL;
     }
-    cq = calloc(1, sizeof(*cq));
+    cq = take_memory();
     if (!cq)
         return NULL;
     error = ofa_adapter_open(context);
@@ -36,8 +73,7 @@ static struct ofa_cq *create(struct ibv_context *base, uint32_t cqe, void *cq_co
         error = ofa_errno(it_evd_create(context->ia, IT_DTO_EVENT_STREAM, 0, cqe,
                                         IT_THRESHOLD_DISABLE, NULL, &cq->evd, NULL));
     if (error != 0) {
-        free(cq->stash);
-        free(cq);
+        give_memory(cq);
         errno = error;
         return NULL;
     }
@@ -165,8 +201,6 @@ int ibv_destroy_cq(struct ibv_cq *base)
     atomic_fetch_sub_explicit(&context->children, 1, memory_order_relaxed);
     (void)pthread_cond_destroy(&base->cond);
     (void)pthread_mutex_destroy(&base->mutex);
-    free(cq->parked);
-    free(cq->stash);
-    free(cq);
+    give_memory(cq);
     return 0;
 }
