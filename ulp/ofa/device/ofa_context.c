@@ -13,6 +13,7 @@
 #include "port/ofa_gid.h"
 #include "post/ofa_post.h"
 #include "qp/ofa_qp.h"
+#include "queue/ofa_event.h"
 #include "queue/ofa_queue.h"
 #include "support/ofa_log.h"
 
@@ -73,6 +74,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *base)
         return NULL;
     }
     fill_operations(&context->verbs);
+    ofa_event_init_port(context);
     context->verbs.context.device = base;
     /* It has no use, but programs duplicate it. */
     context->verbs.context.cmd_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -97,25 +99,15 @@ struct ibv_context *ibv_import_device(int cmd_fd)
     return NULL;
 }
 
-static bool any(const struct ofa_fifo_item *item, const void *key)
-{
-    (void)item;
-    (void)key;
-    return true;
-}
-
 int ibv_close_device(struct ibv_context *base)
 {
     struct ofa_context *context = ofa_context_of(base);
-    struct ofa_fifo_item *unread;
 
     ofa_fork_remove(context);
     ofa_link_close(context);
     ofa_async_close(context);
     ofa_number_close(context);
     ofa_adapter_close(context);
-    while ((unread = ofa_fifo_remove(&context->async, any, NULL)) != NULL)
-        free(unread);
     ofa_fifo_close(&context->async);
     (void)close(base->cmd_fd);
     ofa_device_release(context->device);

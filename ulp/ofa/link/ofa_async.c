@@ -44,16 +44,12 @@ static void on_srq_limit(it_srq_handle_t handle)
         ofa_srq_limit_reached(object.ptr);
 }
 
-static void on_cq_error(struct ofa_context *context, it_evd_handle_t handle)
+static void on_cq_error(it_evd_handle_t handle)
 {
     it_context_t object;
 
-    if (it_get_consumer_context(handle, &object) == IT_SUCCESS) {
-        struct ofa_cq *cq = object.ptr;
-
-        ofa_event_raise(context, (struct ibv_async_event){.element.cq = &cq->base,
-                                                          .event_type = IBV_EVENT_CQ_ERR});
-    }
+    if (it_get_consumer_context(handle, &object) == IT_SUCCESS)
+        ofa_event_raise_overrun(object.ptr);
 }
 
 /* A local error that ends the connection moves the queue pair to ERR, so receives are flushed. */
@@ -110,7 +106,7 @@ static void on_affiliated(it_evd_handle_t evd, void *argument)
         if (error->event_number == IT_ASYNC_AFF_SRQ_LOW_WATERMARK)
             on_srq_limit(error->cause.srq);
         else if (error->event_number == IT_ASYNC_AFF_SEVD_ENQUEUE_FAILURE)
-            on_cq_error(context, error->cause.sevd);
+            on_cq_error(error->cause.sevd);
         else
             on_ep_error(error->cause.ep, error->event_number);
     }
@@ -123,15 +119,10 @@ static void on_unaffiliated(it_evd_handle_t evd, void *argument)
     it_event_t event;
 
     while (it_evd_dequeue(evd, &event) == IT_SUCCESS) {
-        struct ibv_async_event port = {.element.port_num = 1};
-
         if (event.event_number == IT_ASYNC_UNAFF_SPIGOT_ONLINE)
-            port.event_type = IBV_EVENT_PORT_ACTIVE;
+            ofa_event_raise_port(context, IBV_EVENT_PORT_ACTIVE);
         else if (event.event_number == IT_ASYNC_UNAFF_SPIGOT_OFFLINE)
-            port.event_type = IBV_EVENT_PORT_ERR;
-        else
-            continue;
-        ofa_event_raise(context, port);
+            ofa_event_raise_port(context, IBV_EVENT_PORT_ERR);
     }
 }
 
@@ -141,9 +132,7 @@ static void tell_port(struct ofa_context *context)
     bool up = ofa_port_is_up(context->device);
 
     if (up != context->was_up)
-        ofa_event_raise(context, (struct ibv_async_event){.element.port_num = 1,
-                                                          .event_type = up ? IBV_EVENT_PORT_ACTIVE
-                                                                           : IBV_EVENT_PORT_ERR});
+        ofa_event_raise_port(context, up ? IBV_EVENT_PORT_ACTIVE : IBV_EVENT_PORT_ERR);
 }
 
 int ofa_async_open(struct ofa_context *context)

@@ -70,9 +70,7 @@ static void on_message(struct ofa_watch *watch)
 
     drop_messages(watch->fd);
     if (read_table(gids))
-        ofa_event_raise(
-            gids->context,
-            (struct ibv_async_event){.element.port_num = 1, .event_type = IBV_EVENT_GID_CHANGE});
+        ofa_event_raise_port(gids->context, IBV_EVENT_GID_CHANGE);
     ofa_watch_arm(watch);
 }
 

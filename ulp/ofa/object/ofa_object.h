@@ -38,6 +38,17 @@
 
 struct ofa_door;
 
+/* ---- Events --------------------------------------------------------------------------------- */
+
+/* An asynchronous event of an object, in the queue of the context as often as it has happened. */
+struct ofa_async {
+    struct ofa_fifo_item item;
+    struct ibv_async_event event;
+};
+
+#define OFA_PORT_EVENTS 3
+#define OFA_QP_EVENTS   5
+
 /* ---- Devices -------------------------------------------------------------------------------- */
 
 struct ofa_device {
@@ -91,7 +102,8 @@ struct ofa_context {
     struct ofa_context *next; /* in the list of link/ofa_fork.c */
     bool frozen;              /* guarded by the list's lock: the process is forking */
     struct ofa_device *device;
-    struct ofa_fifo async;
+    struct ofa_fifo async; /* of struct ofa_async */
+    struct ofa_async port_events[OFA_PORT_EVENTS];
     bool was_up; /* state of the port when the context was opened; later changes are events */
 
     pthread_mutex_t open_lock; /* for opening the adapter and listen points; no callback takes it */
@@ -206,7 +218,8 @@ struct ofa_cq {
     struct ofa_spin poll_lock; /* of extended polling; taken before .lock */
     struct ibv_wc current;     /* guarded by .poll_lock */
 
-    struct ofa_timer look;    /* for parked completions */
+    struct ofa_timer look; /* for parked completions */
+    struct ofa_async overrun;
     uint32_t async_delivered; /* guarded by ofa_context.async */
 };
 
@@ -231,6 +244,7 @@ struct ofa_srq {
     uint32_t max_sge;
     atomic_uint limit;
     atomic_uint children;
+    struct ofa_async limit_reached;
     uint32_t delivered_events; /* guarded by ofa_context.async */
 };
 
@@ -355,6 +369,7 @@ struct ofa_qp {
     pthread_mutex_t modify_lock; /* guards state and attributes */
     struct ibv_qp_attr attr;
     struct ibv_qp_cap cap;
+    struct ofa_async events[OFA_QP_EVENTS];
     uint32_t delivered_events; /* asynchronous ones; guarded by ofa_context.async */
     bool by_cm;                /* rdma_cm connects it */
     struct ofa_timer drained;  /* for the event that the send queue is drained */

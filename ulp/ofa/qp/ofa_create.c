@@ -114,6 +114,7 @@ static void fill(struct ofa_qp *qp, const struct ibv_qp_init_attr_ex *attr)
     qp->every_flags = OFA_EACH_REQUEST | (attr->sq_sig_all ? (uint32_t)IBV_SEND_SIGNALED : 0) |
                       (attr->qp_type == IBV_QPT_UC ? OFA_UNRELIABLE : 0);
     qp->holding = true;
+    ofa_event_init_qp(qp);
     ofa_drain_init(qp);
     ofa_hand_init(qp);
     qp->parks = qp->context->device->base.transport_type != IBV_TRANSPORT_IWARP;

@@ -53,6 +53,7 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init
     (void)pthread_mutex_init(&srq->base.mutex, NULL);
     (void)pthread_cond_init(&srq->base.cond, NULL);
     srq->pd = ofa_pd_of(pd);
+    ofa_event_init_srq(srq);
     atomic_fetch_add_explicit(&srq->pd->children, 1, memory_order_relaxed);
     return &srq->base;
 }

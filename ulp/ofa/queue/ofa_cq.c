@@ -86,6 +86,7 @@ static struct ofa_cq *create(struct ibv_context *base, uint32_t cqe, void *cq_co
     cq->base.channel = channel;
     cq->base.cq_context = cq_context;
     cq->base.cqe = (int)cqe;
+    ofa_event_init_cq(cq);
     (void)pthread_mutex_init(&cq->base.mutex, NULL);
     (void)pthread_cond_init(&cq->base.cond, NULL);
     if (channel)

@@ -1,29 +1,75 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "queue/ofa_event.h"
 
-#include <stdlib.h>
+/* ---- Raising -------------------------------------------------------------------------------- */
 
-struct queued {
-    struct ofa_fifo_item item;
-    struct ibv_async_event event;
-};
-
-static struct ibv_async_event *event_of(const struct ofa_fifo_item *item)
+void ofa_event_init_port(struct ofa_context *context)
 {
-    return &((struct queued *)(uintptr_t)item)->event;
+    static const enum ibv_event_type types[OFA_PORT_EVENTS] = {
+        IBV_EVENT_PORT_ACTIVE, IBV_EVENT_PORT_ERR, IBV_EVENT_GID_CHANGE};
+
+    for (size_t i = 0; i < OFA_PORT_EVENTS; i++)
+        context->port_events[i].event =
+            (struct ibv_async_event){.element.port_num = 1, .event_type = types[i]};
 }
 
-void ofa_event_raise(struct ofa_context *context, struct ibv_async_event event)
+void ofa_event_init_cq(struct ofa_cq *cq)
 {
-    struct queued *queued = malloc(sizeof(*queued));
+    cq->overrun.event =
+        (struct ibv_async_event){.element.cq = &cq->base, .event_type = IBV_EVENT_CQ_ERR};
+}
 
-    if (!queued)
-        return;
-    *queued = (struct queued){.event = event};
-    ofa_fifo_push(&context->async, &queued->item);
+void ofa_event_init_srq(struct ofa_srq *srq)
+{
+    srq->limit_reached.event = (struct ibv_async_event){.element.srq = &srq->base,
+                                                        .event_type = IBV_EVENT_SRQ_LIMIT_REACHED};
+}
+
+void ofa_event_init_qp(struct ofa_qp *qp)
+{
+    static const enum ibv_event_type types[OFA_QP_EVENTS] = {
+        IBV_EVENT_QP_FATAL, IBV_EVENT_QP_REQ_ERR, IBV_EVENT_QP_ACCESS_ERR, IBV_EVENT_SQ_DRAINED,
+        IBV_EVENT_QP_LAST_WQE_REACHED};
+
+    for (size_t i = 0; i < OFA_QP_EVENTS; i++)
+        qp->events[i].event =
+            (struct ibv_async_event){.element.qp = &qp->base, .event_type = types[i]};
+}
+
+static void raise_type(struct ofa_context *context, struct ofa_async *events, size_t count,
+                       enum ibv_event_type type)
+{
+    for (size_t i = 0; i < count; i++)
+        if (events[i].event.event_type == type)
+            ofa_fifo_push(&context->async, &events[i].item);
+}
+
+void ofa_event_raise_port(struct ofa_context *context, enum ibv_event_type type)
+{
+    raise_type(context, context->port_events, OFA_PORT_EVENTS, type);
+}
+
+void ofa_event_raise_overrun(struct ofa_cq *cq)
+{
+    ofa_fifo_push(&ofa_context_of(cq->base.context)->async, &cq->overrun.item);
+}
+
+void ofa_event_raise_limit(struct ofa_srq *srq)
+{
+    ofa_fifo_push(&ofa_context_of(srq->base.context)->async, &srq->limit_reached.item);
+}
+
+void ofa_event_raise_qp(struct ofa_qp *qp, enum ibv_event_type type)
+{
+    raise_type(qp->context, qp->events, OFA_QP_EVENTS, type);
 }
 
 /* ---- To the program ------------------------------------------------------------------------- */
+
+static const struct ibv_async_event *event_of(const struct ofa_fifo_item *item)
+{
+    return &((const struct ofa_async *)(const void *)item)->event; /* the first member */
+}
 
 /* Returns the object of an event; NULL: the port. */
 static void *object_of(const struct ibv_async_event *event)
@@ -80,7 +126,6 @@ int ofa_event_get(struct ofa_context *context, struct ibv_async_event *event)
     if (error != 0)
         return error;
     *event = *event_of(item);
-    free(item);
     return 0;
 }
 
@@ -118,12 +163,10 @@ static bool is_of(const struct ofa_fifo_item *item, const void *object)
 void ofa_event_drain(struct ofa_context *context, const void *object, pthread_mutex_t *mutex,
                      pthread_cond_t *cond, const uint32_t *completed, const uint32_t *delivered)
 {
-    struct ofa_fifo_item *unread;
-
     /* A callback that has found the object still holds the lock. */
     (void)pthread_mutex_lock(&context->lock);
-    while ((unread = ofa_fifo_remove(&context->async, is_of, object)) != NULL)
-        free(unread);
+    while (ofa_fifo_remove(&context->async, is_of, object)) {
+    }
     (void)pthread_mutex_unlock(&context->lock);
     (void)pthread_mutex_lock(mutex);
     while ((int32_t)(*completed - *delivered) < 0)

@@ -5,19 +5,17 @@
 
 #include "object/ofa_object.h"
 
-void ofa_event_raise(struct ofa_context *context, struct ibv_async_event event);
+/* Called when the object is created. Its events need no memory later. */
+void ofa_event_init_port(struct ofa_context *context);
+void ofa_event_init_cq(struct ofa_cq *cq);
+void ofa_event_init_srq(struct ofa_srq *srq);
+void ofa_event_init_qp(struct ofa_qp *qp);
 
-static inline void ofa_event_raise_qp(struct ofa_qp *qp, enum ibv_event_type type)
-{
-    ofa_event_raise(qp->context,
-                    (struct ibv_async_event){.element.qp = &qp->base, .event_type = type});
-}
-
-static inline void ofa_event_raise_srq(struct ofa_srq *srq, enum ibv_event_type type)
-{
-    ofa_event_raise(ofa_context_of(srq->base.context),
-                    (struct ibv_async_event){.element.srq = &srq->base, .event_type = type});
-}
+/* Adds an event to the queue of the context. */
+void ofa_event_raise_port(struct ofa_context *context, enum ibv_event_type type);
+void ofa_event_raise_overrun(struct ofa_cq *cq);
+void ofa_event_raise_limit(struct ofa_srq *srq);
+void ofa_event_raise_qp(struct ofa_qp *qp, enum ibv_event_type type);
 
 /* Takes the next event for ibv_get_async_event. Returns 0 or errno. */
 int ofa_event_get(struct ofa_context *context, struct ibv_async_event *event);
@@ -33,7 +31,7 @@ void ofa_event_drain(struct ofa_context *context, const void *object, pthread_mu
 static inline void ofa_srq_limit_reached(struct ofa_srq *srq)
 {
     atomic_store_explicit(&srq->limit, 0, memory_order_relaxed);
-    ofa_event_raise_srq(srq, IBV_EVENT_SRQ_LIMIT_REACHED);
+    ofa_event_raise_limit(srq);
 }
 
 #endif /* ITAPI_ULP_OFA_QUEUE_OFA_EVENT_H */
