@@ -149,9 +149,8 @@ int rdma_listen(struct rdma_cm_id *base, int backlog)
     }
     if (cm_id_state(id) != CM_BOUND)
         return cm_result(EINVAL);
-    error = base->qp_type == IBV_QPT_UD ? 0 : ofa_port_share(id->port_socket);
-    if (error != 0)
-        return cm_result(error);
+    if (base->qp_type != IBV_QPT_UD)
+        ofa_port_share(id->port_socket);
     id->backlog = backlog > 0 && backlog < CM_BACKLOG_MAX ? backlog : CM_BACKLOG_MAX;
     cm_id_set_state(id, CM_LISTENING); /* requests may arrive before the call returns */
     both = address->sa_family == AF_INET6 && cm_is_any(address) && !id->family_only;

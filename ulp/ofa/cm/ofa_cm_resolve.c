@@ -70,6 +70,16 @@ int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *address)
 
 /* ---- Resolving ------------------------------------------------------------------------------ */
 
+static int connect_udp(int fd, const struct sockaddr *peer, socklen_t length)
+{
+    int result;
+
+    do {
+        result = connect(fd, peer, length);
+    } while (result != 0 && errno == EINTR);
+    return result;
+}
+
 /* Sets *local to the local address on the route to the peer; keeps its port. Returns 0 or errno. */
 static int find_route(const struct sockaddr *peer, struct sockaddr_storage *local)
 {
@@ -90,7 +100,7 @@ static int find_route(const struct sockaddr *peer, struct sockaddr_storage *loca
     if (found.ss_family == peer->sa_family &&
         bind(fd, (const struct sockaddr *)&found, length) != 0)
         error = errno;
-    if (error == 0 && (connect(fd, (const struct sockaddr *)&with_port, length) != 0 ||
+    if (error == 0 && (connect_udp(fd, (const struct sockaddr *)&with_port, length) != 0 ||
                        getsockname(fd, (struct sockaddr *)&found, &length) != 0))
         error = errno;
     (void)close(fd);

@@ -33,8 +33,8 @@ static int open_port(struct ofa_context *context, struct ofa_port_block *block, 
         return error;
     block->port = ofa_port_of((const struct sockaddr *)&address);
     block->datagrams = datagrams;
-    error = ofa_port_share(block->socket);
-    if (error == 0 && datagrams)
+    ofa_port_share(block->socket);
+    if (datagrams)
         error = ofa_datagram_add_port(context, block->port);
     if (error != 0)
         (void)close(block->socket);

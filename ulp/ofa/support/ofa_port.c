@@ -46,16 +46,14 @@ void ofa_port_any(struct sockaddr_storage *address, uint16_t port)
     ofa_port_set((struct sockaddr *)address, port);
 }
 
-/* Returns 0 or errno. */
+/* Returns 0 or errno: that of bind, also if the port cannot be shared. */
 static int bind_kept(int fd, const struct sockaddr *address, socklen_t length, bool shared)
 {
     const int on = 1;
     const int off = 0;
 
-    if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, shared ? &on : &off, sizeof(on)) != 0 ||
-        bind(fd, address, length) != 0)
-        return errno;
-    return 0;
+    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, shared ? &on : &off, sizeof(on));
+    return bind(fd, address, length) == 0 ? 0 : errno;
 }
 
 int ofa_port_keep(struct sockaddr_storage *address, int type, bool shared, bool only, int *fd)
@@ -91,9 +89,9 @@ int ofa_port_keep(struct sockaddr_storage *address, int type, bool shared, bool 
     return error;
 }
 
-int ofa_port_share(int fd)
+void ofa_port_share(int fd)
 {
     const int on = 1;
 
-    return setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 ? 0 : errno;
+    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 }

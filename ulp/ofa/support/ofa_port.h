@@ -15,8 +15,8 @@
  */
 int ofa_port_keep(struct sockaddr_storage *address, int type, bool shared, bool only, int *fd);
 
-/* Lets a listen point be created on the TCP port of such a socket. Returns 0 or errno. */
-int ofa_port_share(int fd);
+/* Lets a listen point have the TCP port of such a socket; otherwise it gets EADDRINUSE. */
+void ofa_port_share(int fd);
 
 /* Sets the wildcard address, of both families if the host has both. */
 void ofa_port_any(struct sockaddr_storage *address, uint16_t port);
