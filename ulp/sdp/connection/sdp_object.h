@@ -21,7 +21,7 @@
 #define SDP_SEND_RING         (512u * 1024u)
 #define SDP_HEADS             32u                        /* outstanding messages */
 #define SDP_TX_FIRST          (UINT32_MAX - 10)          /* below the wrap: longer tests pass it */
-#define SDP_HEAD_STRIDE       128u                       /* holds a Hello */
+#define SDP_HEAD_STRIDE       96u                        /* holds a Hello */
 #define SDP_AIM_MARK          ((it_dto_cookie_t)1 << 40) /* in the cookies of aimed receives */
 #define SDP_ZCOPY_FROM_OCTETS 524288u /* below it two copies cost less than a wait */
 #define SDP_URGENT_MAX        8u      /* urgent octets not sent yet */
@@ -30,6 +30,8 @@
 #define SDP_RDMA_MAX 8u
 /* One in this many messages is signalled. */
 #define SDP_SIGNAL_EACH 4u
+
+_Static_assert(SDP_HEAD_STRIDE >= SDP_HELLO_OCTETS, "a head holds a Hello");
 
 /* Received octets of the stream, in a receive that is not posted. */
 struct sdp_piece {
@@ -62,9 +64,10 @@ struct sdp_connection {
 
     it_ep_handle_t ep;
     it_evd_handle_t evd;
-    it_lmr_handle_t lmr; /* receives, heads, ring */
-    unsigned char *memory;
+    it_lmr_handle_t lmr;   /* of memory */
+    unsigned char *memory; /* heads, ring, receives */
     size_t memory_size;
+    unsigned char *receives;
 
     struct sdp_machine machine;
     struct sdp_hello own;

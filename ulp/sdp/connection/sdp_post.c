@@ -7,13 +7,12 @@
 
 static unsigned char *head_of(const struct sdp_connection *connection, uint32_t number)
 {
-    return connection->memory + ((size_t)connection->slots + 1) * connection->stride +
-           (size_t)(number % SDP_HEADS) * SDP_HEAD_STRIDE;
+    return connection->memory + (size_t)(number % SDP_HEADS) * SDP_HEAD_STRIDE;
 }
 
 unsigned char *sdp_slot(const struct sdp_connection *connection, uint32_t slot)
 {
-    return connection->memory + (size_t)slot * connection->stride;
+    return connection->receives + (size_t)slot * connection->stride;
 }
 
 bool sdp_post_room(const struct sdp_connection *connection)
@@ -144,5 +143,5 @@ void sdp_forget_greeting(struct sdp_connection *connection, uint32_t slot)
      * still write to the old page.
      */
     if (slot == 0 && connection->stride >= page && !sdp_adapter_get()->device)
-        (void)madvise(connection->memory, page, MADV_DONTNEED);
+        (void)madvise(connection->receives, page, MADV_DONTNEED);
 }

@@ -48,19 +48,26 @@ static void reap(struct sdp_over *over)
 
 /* ---- Making --------------------------------------------------------------------------------- */
 
+/*
+ * An idle connection has used the first octets of each part. So the heads and the beginning of the
+ * ring share a page, and all of them are near each other, for which the kernel needs fewer pages of
+ * its page table. The receives begin with a page of their own.
+ */
 static bool make_memory(struct sdp_connection *connection)
 {
-    size_t receives = ((size_t)connection->slots + 1) * connection->stride;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t heads = (size_t)SDP_HEADS * SDP_HEAD_STRIDE;
+    size_t receives = (heads + connection->ring_size + page - 1) / page * page;
 
-    connection->memory_size = receives + heads + connection->ring_size;
+    connection->memory_size = receives + ((size_t)connection->slots + 1) * connection->stride;
     connection->memory = mmap(NULL, connection->memory_size, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (connection->memory == MAP_FAILED) {
         connection->memory = NULL;
         return false;
     }
-    connection->ring = connection->memory + receives + heads;
+    connection->ring = connection->memory + heads;
+    connection->receives = connection->memory + receives;
     /* One of each slot, and those in the spare buffer: all but the last have this size. */
     connection->piece_room =
         connection->slots + (uint32_t)(connection->stride / (SDP_AIM_LEAST - SDP_HEAD_OCTETS)) + 1;
