@@ -16,6 +16,7 @@
  */
 #define TAIL     160u
 #define TAIL_MIN ((uint64_t)64 << 10)
+#define TAIL_MAX ((uint64_t)320 << 10)
 
 /* ---- Sending -------------------------------------------------------------------------------- */
 
@@ -68,7 +69,7 @@ static void send_data(struct exs_connection *connection, struct exs_request *req
         gather(connection, step->count);
     } else {
         connection->patience = direct ? EXS_ASK_POLLS : 0;
-        if (direct && step->count >= TAIL_MIN)
+        if (direct && step->count >= TAIL_MIN && step->count <= TAIL_MAX)
             put_tail(connection, request, &message);
         if (!exs_post_write(connection, request, (const char *)request->addr + request->moved,
                             (size_t)(step->count - message.tail), &place))
