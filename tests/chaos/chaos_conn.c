@@ -48,7 +48,7 @@ void conn_begin(struct conn *conn, uint32_t pair, uint32_t attempt)
     conn->pending = 0;
     conn->due = 0;
     conn->ends = conn->ended = conn->heard = false;
-    conn->acks = 0;
+    memset(conn->early, 0, sizeof(conn->early));
     conn->counted = 0;
     conn->rounds_done = 0;
     conn->rounds_planned = 1 + (unsigned)(chaos_number(2, pair, attempt) % 60);
@@ -137,9 +137,12 @@ static bool post_send(struct conn *conn, unsigned post, void *from, size_t lengt
 
 static void post_ack(struct conn *conn, const struct message *message)
 {
-    unsigned i = conn->acks++ % ACKS;
-    struct message *ack = (struct message *)(void *)conn->memory->ack[i];
+    unsigned i = 0;
+    struct message *ack;
 
+    while (i + 1 < ACKS && conn->pending >> (POST_ACK + i) & 1)
+        i++;
+    ack = (struct message *)(void *)conn->memory->ack[i];
     *ack = *message;
     ack->is_ack = 1;
     ack->written = ack->length = 0;
@@ -284,12 +287,30 @@ static void check_add(struct conn *conn, unsigned i)
     conn->counted += 3;
 }
 
+static void take_message(struct conn *conn, unsigned post, uint32_t length)
+{
+    check_message(conn, (struct message *)(void *)conn->memory->received[post], length);
+    post_receive(conn, post);
+}
+
+/* They come in the order in which their receives were posted. */
+void conn_is_up(struct conn *conn)
+{
+    for (unsigned i = 0; i < RECEIVES; i++) {
+        if (conn->early[i] > 0)
+            take_message(conn, POST_RECEIVE + i, conn->early[i]);
+        conn->early[i] = 0;
+    }
+}
+
 static void check_success(struct conn *conn, unsigned post, uint32_t length)
 {
     if (post < POST_ACK) {
         conn->heard = true;
-        check_message(conn, (struct message *)(void *)conn->memory->received[post], length);
-        post_receive(conn, post);
+        if (conn->state == CONN_CONNECTING)
+            conn->early[post] = length;
+        else
+            take_message(conn, post, length);
     } else if (post >= POST_SEND) {
         unsigned i = (post - POST_SEND) % ROUNDS;
 

@@ -8,7 +8,7 @@
 
 #define ROUNDS   2u /* of one side at a time */
 #define RECEIVES 8u
-#define ACKS     16u
+#define ACKS     32u /* a device may tell late that an answer was sent */
 #define MESSAGE  4096u
 #define LARGE    16384u
 
@@ -53,14 +53,14 @@ struct conn {
     unsigned due;
     struct round rounds[ROUNDS];
     unsigned rounds_done, rounds_planned;
-    unsigned acks;
     uint64_t counted;
     unsigned char *expected; /* the peer's source */
     uint64_t progress_us, next_us;
-    bool ends;  /* its own program ends the connection */
-    bool ended; /* the last connection event has come */
-    bool heard; /* a message of the peer has come: it is connected, too */
-    bool fresh; /* needs a new endpoint */
+    bool ends;                /* its own program ends the connection */
+    bool ended;               /* the last connection event has come */
+    bool heard;               /* a message of the peer has come: it is connected, too */
+    uint32_t early[RECEIVES]; /* lengths of messages that came before the connection was up; or 0 */
+    bool fresh;               /* needs a new endpoint */
     bool has_atomics;
 };
 
@@ -71,6 +71,8 @@ void conn_post_receives(struct conn *conn);
 void conn_meet(struct conn *conn, const struct chaos_hello *peer);
 struct chaos_hello conn_hello(const struct conn *conn, unsigned worker);
 void conn_start_rounds(struct conn *conn);
+/* The connection is up: answers the messages that came before that, as they may on devices. */
+void conn_is_up(struct conn *conn);
 void conn_completed(struct conn *conn, const it_dto_cmpl_event_t *event);
 /* Whether the connection may end without the fault of the library. */
 bool conn_may_end(const struct conn *conn);

@@ -306,6 +306,7 @@ static void take_connection(struct conn *conn, const it_connection_event_t *even
             memcpy(&hello, event->private_data, sizeof(hello));
             conn_meet(conn, &hello);
         }
+        conn_is_up(conn);
         return;
     }
     if (is_end) {
