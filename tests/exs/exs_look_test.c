@@ -26,7 +26,7 @@
 
 static exs_qhandle_t queue;
 static exs_mhandle_t handle;
-static char *memory;
+static char *memory; /* LONG octets to send, as many to receive */
 
 struct note {
     struct exs_errand errand; /* its first member */
@@ -71,7 +71,7 @@ static bool looks(const struct exs_pair *pair, size_t length)
     CHECK_STARTS(exs_send(pair->client, memory, length, 0, queue, NULL, handle));
     here = atomic_load(&note.done) && pthread_equal(note.by, pthread_self());
     wait_done(&note);
-    CHECK_STARTS(exs_recv(pair->server, memory, length, MSG_WAITALL, queue, NULL, handle));
+    CHECK_STARTS(exs_recv(pair->server, memory + LONG, length, MSG_WAITALL, queue, NULL, handle));
     for (int i = 0; i < 2; i++)
         CHECK_EQ(0, exs_kit_event(queue).exs_evt_errno);
     return here;
@@ -157,11 +157,11 @@ static void test_sends(void)
 
 int main(void)
 {
-    memory = calloc(1, LONG);
+    memory = calloc(2, LONG);
     CHECK(memory != NULL);
     CHECK_STARTS(exs_init(EXS_VERSION1));
     queue = exs_qcreate(16);
-    handle = exs_mregister(memory, LONG, 0);
+    handle = exs_mregister(memory, 2 * LONG, 0);
     CHECK(queue != EXS_QHANDLE_INVALID && handle != EXS_MHANDLE_INVALID);
     test_sends();
     test_file();
