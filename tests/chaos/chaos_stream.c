@@ -221,12 +221,16 @@ static void serve_apart(const struct stream *stream)
     (void)pthread_detach(thread);
 }
 
-/* A call that lacks descriptors is made again. Returns false if something else is wrong. */
+/*
+ * A call that lacks descriptors is made again. Returns false if something else is wrong. A device
+ * tells such a lack as one of memory, since IT_ERR_RESOURCES stands for both.
+ */
 static bool lacks(const char *call)
 {
     int error = errno;
+    bool vague = error == ENOBUFS || error == ENOMEM;
 
-    if (error == EMFILE || error == ENFILE || (error == ENOBUFS && atomic_load(&worker->lacks))) {
+    if (error == EMFILE || error == ENFILE || (vague && atomic_load(&worker->lacks))) {
         chaos_count(COUNT_LACKS, 1);
         if (!atomic_load(&worker->lacks))
             chaos_fail("worker %u: %s: %s", self, call, strerror(error));
