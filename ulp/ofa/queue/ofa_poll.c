@@ -260,6 +260,19 @@ void ofa_cq_look(struct ofa_cq *cq)
     ofa_spin_drop(&cq->lock);
 }
 
+/* Returns 0 or errno. After a failure the next call tries again. */
+static int attach_callback(struct ofa_cq *cq)
+{
+    int error = ofa_errno(it_evd_callback_attach(cq->evd, on_completion, cq));
+
+    if (error != 0) {
+        ofa_spin_take(&cq->lock);
+        cq->has_callback = false;
+        ofa_spin_drop(&cq->lock);
+    }
+    return error;
+}
+
 int ofa_req_notify_cq(struct ibv_cq *base, int solicited_only)
 {
     struct ofa_cq *cq = ofa_cq_of(base);
@@ -282,7 +295,7 @@ int ofa_req_notify_cq(struct ibv_cq *base, int solicited_only)
     cq->has_callback = true;
     ofa_spin_drop(&cq->lock);
     if (attach)
-        error = ofa_errno(it_evd_callback_attach(cq->evd, on_completion, cq));
+        error = attach_callback(cq);
     if (error == 0)
         error = arm(cq, armed);
     if (progress)

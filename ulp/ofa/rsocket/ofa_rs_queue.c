@@ -93,6 +93,7 @@ static int create_qp(struct rsock *rs)
     };
     uint32_t least = sizeof(struct rs_mapping);
     uint32_t asked = (uint32_t)rs->option[RS_INLINE];
+    int error;
 
     rs->events = ibv_create_comp_channel(rs->id->verbs);
     if (!rs->events || fcntl(rs->events->fd, F_SETFL, O_NONBLOCK) != 0)
@@ -101,6 +102,11 @@ static int create_qp(struct rsock *rs)
                            rs->events, 0);
     if (!rs->cq)
         return errno;
+    /* The first time takes memory, so it fails here, where it can be told. */
+    error = ibv_req_notify_cq(rs->cq, 0);
+    if (error != 0)
+        return error;
+    rs->armed = true;
     attr.send_cq = rs->cq;
     attr.recv_cq = rs->cq;
     attr.cap.max_inline_data = asked > least ? asked : least; /* controls are always inline */
