@@ -205,7 +205,7 @@ static void judge(struct attempt *attempt, int status)
         return;
     }
     chaos_count(COUNT_BROKEN, 1);
-    if (strstr(attempt->said, "what was written") || (!is_over() && !may_end(attempt)))
+    if (strstr(attempt->said, "not what was written") || (!is_over() && !may_end(attempt)))
         chaos_fail("worker %u: pair %u, attempt %u: status 0x%x, %s", self, attempt->pair,
                    attempt->number, (unsigned)status, attempt->said);
 }
