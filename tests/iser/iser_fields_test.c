@@ -14,8 +14,11 @@
 #define SENTINEL 1000u /* a block that no lie names */
 #define WIRE_ITT 9u    /* the first request has the next tag */
 
+#define NONE UINT32_C(0xffffffff)
+
 static struct wire_bed bed;
 static struct wire_pdu pdu;
+static uint32_t ignored = NONE; /* the tag of a request that is not answered */
 
 struct kind {
     const char *what;
@@ -89,6 +92,7 @@ static bool receive_checked(struct wire *wire, const unsigned char *lie)
     /* The window is never smaller than nothing. */
     CHECK((int32_t)(wire_get(pdu.bhs + 32, 4) - wire_get(pdu.bhs + 28, 4)) >= -1);
     CHECK(is_known(wire, wire_get(pdu.bhs + 16, 4)));
+    CHECK(ignored == NONE || wire_get(pdu.bhs + 16, 4) != ignored);
     CHECK(pdu.bhs[0] != 0x3f || (pdu.length == 48 && memcmp(pdu.data, lie, 4) == 0));
     return true;
 }
@@ -159,18 +163,43 @@ static void open_write(struct wire *wire)
     wire_expect(wire, &pdu, 0x31);
 }
 
+/* Returns true if the target has to ignore the request: its CmdSN is outside the window. */
+static bool is_outside(const struct wire *wire, const struct kind *kind, const struct field *field,
+                       uint32_t cmd_sn)
+{
+    uint32_t max = wire_get(pdu.bhs + 32, 4); /* of the PDU that came last */
+    bool numbered = kind->opcode == 0x01 || kind->opcode == 0x02 || kind->opcode == 0x04;
+
+    return numbered && field->at == 24 && cmd_sn - wire->cmd_sn > max - wire->cmd_sn;
+}
+
+/* The session goes on as if there had been no request. */
+static void check_ignored(struct wire *wire, uint32_t cmd_sn, const unsigned char *lie)
+{
+    ignored = wire->itt;
+    CHECK(goes_on(wire, lie, false));
+    CHECK_EQ(cmd_sn, wire->cmd_sn);
+    ignored = NONE;
+}
+
 static void lie_in_field(struct wire *wire, enum wire_way way, const struct kind *kind,
                          const struct field *field)
 {
     for (size_t i = 0; i < COUNT(values); i++) {
         unsigned char bhs[48];
+        uint32_t cmd_sn;
+        bool outside;
 
         if (wire->raw.fd < 0)
             log_in(wire, way);
         if (kind->opcode == 0x05 && !wire->rdma)
             open_write(wire);
+        cmd_sn = wire->cmd_sn;
+        outside = is_outside(wire, kind, field, values[i]);
         tell(wire, kind, field, values[i], bhs);
-        if (!goes_on(wire, bhs, is_length(field))) {
+        if (outside)
+            check_ignored(wire, cmd_sn, bhs);
+        else if (!goes_on(wire, bhs, is_length(field))) {
             wire_free(wire);
             wire->raw.fd = -1;
         }
