@@ -2,8 +2,8 @@
 /*
  * iser_scripted IT_ISER: runs it_iser against a target that was written from the layouts of RFC
  * 7143 and RFC 7145 alone and shares no code with the library. Its unit has octets that follow a
- * rule. The cases: plain, converted, what a target must not do, and each field of its PDUs that
- * lies.
+ * rule. The cases: plain, converted, what a target must not do, each field of its PDUs that lies,
+ * and silence.
  */
 #include "support/check.h"
 #include "support/raw_peer.h"
@@ -17,6 +17,8 @@
 
 #define BLOCKS 256u
 #define SIZE   (BLOCKS * 512u)
+#define LATER  "--timeout=600"
+#define SOON   "--timeout=2"
 
 enum behaviour {
     PLAIN,
@@ -26,6 +28,15 @@ enum behaviour {
     HELLO_UNASKED,     /* a HelloReply without a Hello */
     INVALID_STAG,      /* reads memory that was not advertised */
     BEHAVIOURS
+};
+
+/* Where the target says no more, but keeps the connection. */
+enum silence {
+    NEVER,
+    AT_LOGIN,
+    AT_CONVERSION,
+    AT_COMMAND,
+    BUT_PINGS /* at a command */
 };
 
 /* A field of the target's PDUs, a key of its login or its capacity that lies. */
@@ -43,6 +54,7 @@ struct lie {
 static struct {
     enum behaviour behaviour;
     const struct lie *lie; /* NULL: none */
+    enum silence silence;
     struct raw_peer raw;
     bool rdma;
     uint32_t stat_sn, cmd_sn, sent, reads;
@@ -148,6 +160,15 @@ static void answer(unsigned char bhs[48], const void *data, size_t length, bool 
         (void)raw_send(&t.raw, &out);
 }
 
+/* Takes octets until the initiator disconnects. */
+static void say_no_more(void)
+{
+    char octet;
+
+    while (read(t.raw.fd, &octet, 1) == 1) {
+    }
+}
+
 /* ---- the login ------------------------------------------------------------------------------- */
 
 static bool has(const char *pair)
@@ -169,6 +190,10 @@ static void convert(void)
         raw_add_byte(&early, 0x10);
         raw_add_fill(&early, 0, 75);
         send_message(&early, RAW_SEND, 0);
+    }
+    if (t.silence == AT_CONVERSION) {
+        say_no_more();
+        return;
     }
     CHECK_EQ(RAW_OK, raw_receive_mpa(&t.raw, &request));
     CHECK(!request.reply && (request.flags & RAW_MPA_S));
@@ -402,6 +427,18 @@ static void open_window(void)
     ping(0xffffffff);
 }
 
+/* Instead of an answer. Returns false if the target is not silent now. */
+static bool is_silent(void)
+{
+    if (t.silence == BUT_PINGS)
+        do
+            ping(5);
+        while (receive_pdu());
+    else if (t.silence == AT_COMMAND)
+        say_no_more();
+    return t.silence >= AT_COMMAND;
+}
+
 /* Serves until the initiator disconnects. */
 static void serve(int listener)
 {
@@ -410,10 +447,13 @@ static void serve(int listener)
     t.sent = t.reads = 0;
     t.closed = t.behaviour == CLOSED_WINDOW;
     raw_accept(&t.raw, listener);
-    log_in();
+    if (t.silence == AT_LOGIN)
+        say_no_more();
+    else
+        log_in();
     if (t.closed)
         open_window();
-    while (receive_pdu()) {
+    while (receive_pdu() && !is_silent()) {
         if (!(t.bhs[0] & 0x40)) {
             CHECK_EQ(t.cmd_sn, get(t.bhs + 24, 4));
             t.cmd_sn++;
@@ -450,9 +490,10 @@ static pid_t start(const char *program, uint16_t port, const char *action,
         !freopen(files->errors, "w", stderr))
         _exit(126);
     if (t.behaviour == PLAIN)
-        (void)execl(program, program, unit, action, (char *)NULL);
+        (void)execl(program, program, t.silence ? SOON : LATER, unit, action, (char *)NULL);
     else
-        (void)execl(program, program, "--rdma", unit, action, (char *)NULL);
+        (void)execl(program, program, t.silence ? SOON : LATER, "--rdma", unit, action,
+                    (char *)NULL);
     _exit(127);
 }
 
@@ -608,6 +649,53 @@ static void tell_lies(const char *program, int listener, uint16_t port, const st
     }
 }
 
+/* ---- silence --------------------------------------------------------------------------------- */
+
+static void be_silent(const char *program, int listener, uint16_t port, const struct files *files)
+{
+    static const struct {
+        enum behaviour behaviour;
+        enum silence silence;
+        const char *says;
+    } cases[] = {
+        {PLAIN, AT_LOGIN, "has been silent for 2 seconds"},
+        {CONVERTS, AT_CONVERSION, "has been silent for 2 seconds"},
+        {PLAIN, AT_COMMAND, "has been silent for 2 seconds"},
+        {CONVERTS, AT_COMMAND, "has been silent for 2 seconds"},
+        {PLAIN, BUT_PINGS, "has only pinged for 2 seconds"},
+        {CONVERTS, BUT_PINGS, "has only pinged for 2 seconds"},
+    };
+
+    check_context("a silent target");
+    t.lie = NULL;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        t.behaviour = cases[i].behaviour;
+        t.silence = cases[i].silence;
+        CHECK(!run(program, listener, port, "read", files));
+        check_says(files->errors, cases[i].says);
+    }
+}
+
+/* Nobody accepts, and the backlog is full: a further connect gets no answer. */
+static void be_deaf(const char *program, const struct files *files)
+{
+    struct sockaddr_in here = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof(here);
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+    int first = socket(AF_INET, SOCK_STREAM, 0);
+    int status;
+
+    check_context("a deaf target");
+    t.behaviour = PLAIN;
+    CHECK(bind(listener, (struct sockaddr *)&here, length) == 0 && listen(listener, 0) == 0);
+    CHECK(getsockname(listener, (struct sockaddr *)&here, &length) == 0);
+    CHECK(connect(first, (struct sockaddr *)&here, length) == 0);
+    CHECK(waitpid(start(program, here.sin_port, "read", files), &status, 0) > 0);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) != 0);
+    check_says(files->errors, "has been silent for 2 seconds");
+    CHECK(close(first) == 0 && close(listener) == 0);
+}
+
 int main(int argc, char **argv)
 {
     struct files files = {"/tmp/iser_scripted_XXXXXX", "/tmp/iser_scripted_XXXXXX"};
@@ -619,6 +707,8 @@ int main(int argc, char **argv)
     behave(argv[1], listener, port, &files);
     fill(0);
     tell_lies(argv[1], listener, port, &files);
+    be_silent(argv[1], listener, port, &files);
+    be_deaf(argv[1], &files);
     CHECK(unlink(files.octets) == 0 && unlink(files.errors) == 0);
     return 0;
 }

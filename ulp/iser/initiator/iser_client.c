@@ -11,6 +11,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* Limits each system call that waits, also connect. */
+static void limit_waits(const struct iser_client *client)
+{
+    const struct timeval limit = {.tv_sec = client->options.timeout};
+
+    (void)setsockopt(client->fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+    (void)setsockopt(client->fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+}
+
 static bool connect_socket(struct iser_client *client)
 {
     const struct sockaddr_storage *address = &client->options.address;
@@ -19,9 +28,12 @@ static bool connect_socket(struct iser_client *client)
     int on = 1;
 
     client->fd = socket(address->ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (client->fd < 0 ||
-        connect(client->fd, (const struct sockaddr *)(const void *)address, length) != 0)
-        return iser_client_fail(client, "connect: %s", strerror(errno));
+    if (client->fd < 0)
+        return iser_client_fail(client, "socket: %s", strerror(errno));
+    limit_waits(client);
+    if (connect(client->fd, (const struct sockaddr *)(const void *)address, length) != 0)
+        return errno == EINPROGRESS ? iser_client_silent(client)
+                                    : iser_client_fail(client, "connect: %s", strerror(errno));
     (void)setsockopt(client->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     iser_stream_unpace(client->fd);
     return true;

@@ -30,6 +30,7 @@ struct iser_client_options {
     bool tagged_solicited; /* Write Base Offset refers to the first solicited octet */
     unsigned depth;        /* outstanding commands; 1 to ISER_CLIENT_TASKS - 1 */
     size_t memory;         /* octets for the data of all commands */
+    unsigned timeout;      /* seconds that the target may be silent, or only ping; 1 to 86400 */
 };
 
 /* The parameters that the login has agreed on. */
@@ -88,7 +89,8 @@ struct iser_client {
 
     uint8_t isid[6];
     uint32_t cmd_sn, exp_stat_sn, max_cmd_sn;
-    bool has_stat_sn; /* exp_stat_sn is known */
+    bool has_stat_sn;   /* exp_stat_sn is known */
+    uint64_t pinged_ns; /* when the target began to do nothing but ping; 0: it does not */
     struct iser_client_task *tasks[ISER_CLIENT_TASKS];
     unsigned under_way;
     uint32_t next_itt;
@@ -102,6 +104,10 @@ void iser_client_clean(char *text);
 /* Records the first reason of a failure. Returns false. */
 bool iser_client_fail(struct iser_client *client, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* The target has been silent for too long. Returns false. */
+bool iser_client_silent(struct iser_client *client);
+/* Returns false if the target has only pinged for too long. */
+bool iser_client_pinged(struct iser_client *client);
 /* Takes the numbers of a PDU of the target. Returns false if its StatSN is not the next. */
 bool iser_client_note(struct iser_client *client, const struct iser_pdu *pdu);
 /* Returns the task of a PDU; NULL: no such task is outstanding. */

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MEMORY_MIN (8u << 20)
+#define MEMORY_MIN  (8u << 20)
+#define TIMEOUT_MAX 86400u
 
 static const char help[] =
     "it_iser [OPTIONS] ADDRESS[:PORT] list            the targets that are there\n"
@@ -35,6 +36,7 @@ static const char help[] =
     "  -t, --seconds N          2: bench\n"
     "  -w, --writes             bench writes\n"
     "  -q, --sequential         bench goes through the unit in order\n"
+    "  -T, --timeout N          seconds that the target may be silent, 60\n"
     "  -h, --help\n";
 
 struct settings {
@@ -48,6 +50,7 @@ struct settings {
 
 /* ---- Settings ----------------------------------------------- */
 
+/* clang-format off */
 static const struct option options[] = {
     {"rdma", optional_argument, NULL, 'r'},
     {"initiator", required_argument, NULL, 'i'},
@@ -64,9 +67,11 @@ static const struct option options[] = {
     {"seconds", required_argument, NULL, 't'},
     {"writes", no_argument, NULL, 'w'},
     {"sequential", no_argument, NULL, 'q'},
+    {"timeout", required_argument, NULL, 'T'},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
+/* clang-format on */
 
 static bool refuse(const char *what, const char *why)
 {
@@ -89,6 +94,20 @@ static bool parse_number(const char *text, uint64_t *number)
         return refuse(text, "not a number of octets");
     if (unit)
         *number <<= 10 * (unit - units + 1);
+    return true;
+}
+
+static bool parse_count(const char *text, unsigned most, unsigned *count)
+{
+    uint64_t number;
+
+    if (!parse_number(text, &number))
+        return false;
+    if (number < 1 || number > most) {
+        (void)fprintf(stderr, "it_iser: %s: 1 to %u\n", text, most);
+        return false;
+    }
+    *count = (unsigned)number;
     return true;
 }
 
@@ -123,8 +142,6 @@ static bool read_secrets(struct settings *settings, const char *path)
 
 static bool take_option(struct settings *settings, int option)
 {
-    uint64_t number;
-
     switch (option) {
     case 'r':
         settings->client.interface = optarg ? optarg : "uiwarp";
@@ -156,10 +173,9 @@ static bool take_option(struct settings *settings, int option)
     case 's':
         return parse_number(optarg, &settings->size);
     case 'd':
-        if (!parse_number(optarg, &number))
-            return false;
-        settings->client.depth = (unsigned)number;
-        return (number > 0 && number < ISER_CLIENT_TASKS) || refuse(optarg, "1 to 255");
+        return parse_count(optarg, ISER_CLIENT_TASKS - 1, &settings->client.depth);
+    case 'T':
+        return parse_count(optarg, TIMEOUT_MAX, &settings->client.timeout);
     case 't':
         settings->bench.seconds = strtod(optarg, NULL);
         return settings->bench.seconds > 0 || refuse(optarg, "not a time");
@@ -221,7 +237,7 @@ static bool read_settings(struct settings *settings, int argc, char **argv)
     bool lists;
     int option;
 
-    while ((option = getopt_long(argc, argv, "r::i:c:CNIRBo:l:s:d:t:wqh", options, NULL)) != -1)
+    while ((option = getopt_long(argc, argv, "r::i:c:CNIRBo:l:s:d:t:T:wqh", options, NULL)) != -1)
         if (!take_option(settings, option))
             return false;
     if (argc - optind != 2)
@@ -350,7 +366,7 @@ int main(int argc, char **argv)
 {
     static struct iser_client client;
     static struct settings settings = {
-        .client = {.initiator = "iqn.2026-01.org.itapi:it-iser", .depth = 1},
+        .client = {.initiator = "iqn.2026-01.org.itapi:it-iser", .depth = 1, .timeout = 60},
         .bench = {.seconds = 2}};
     bool good;
 

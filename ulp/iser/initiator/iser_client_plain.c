@@ -26,6 +26,8 @@ static bool write_all(struct iser_client *client, struct iovec *vector, int coun
 
         if (sent < 0 && errno == EINTR)
             continue;
+        if (sent < 0 && errno == EAGAIN)
+            return iser_client_silent(client);
         if (sent < 0)
             return iser_client_fail(client, "send: %s", strerror(errno));
         while (count > 0 && (size_t)sent >= vector->iov_len) {
@@ -82,6 +84,8 @@ static bool read_some(struct iser_client *client, void *to, size_t room, size_t 
     do
         length = read(client->fd, to, room);
     while (length < 0 && errno == EINTR);
+    if (length < 0 && errno == EAGAIN)
+        return iser_client_silent(client);
     if (length <= 0)
         return iser_client_fail(client, length < 0 ? "receive: %s" : "the target has closed%s",
                                 length < 0 ? strerror(errno) : "");

@@ -9,14 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SLOT       (ISER_HEADER + ISER_BHS + ISER_CLIENT_RECEIVE)
-#define SENDS      64u                      /* outstanding messages */
-#define TELLING    16u                      /* one of so many Sends is signaled */
-#define RECEIVES   (ISER_CLIENT_TASKS + 16) /* a response for each task, and unexpected PDUs */
-#define READS      32u                      /* concurrent RDMA Reads of the target */
-#define EVENTS     16u                      /* taken at once */
-#define CONNECT_US 60000000u                /* time limit for the target's conversion */
-#define SPIN_US    200u                     /* a wait polls where waits are shorter than that */
+#define SLOT     (ISER_HEADER + ISER_BHS + ISER_CLIENT_RECEIVE)
+#define SENDS    64u                      /* outstanding messages */
+#define TELLING  16u                      /* one of so many Sends is signaled */
+#define RECEIVES (ISER_CLIENT_TASKS + 16) /* a response for each task, and unexpected PDUs */
+#define READS    32u                      /* concurrent RDMA Reads of the target */
+#define EVENTS   16u                      /* taken at once */
+#define SPIN_US  200u                     /* a wait polls where waits are shorter than that */
 
 struct rdma {
     it_ia_handle_t ia;
@@ -39,8 +38,15 @@ struct rdma {
 
 /* ---- Objects ----------------------------------------------- */
 
+static uint64_t limit_us(const struct iser_client *client)
+{
+    return (uint64_t)client->options.timeout * 1000000;
+}
+
 static bool good(struct iser_client *client, it_status_t status, const char *what)
 {
+    if (status == IT_ERR_TIMEOUT_EXPIRED)
+        return iser_client_silent(client);
     return status == IT_SUCCESS ||
            iser_client_fail(client, "%s: %s", what, itx_status_string(status));
 }
@@ -172,7 +178,7 @@ static bool reap_send(struct iser_client *client, struct rdma *rdma)
     if (!post_held(client, rdma, false))
         return false;
     do
-        status = it_evd_wait(rdma->sent, IT_TIMEOUT_INFINITE, &event, NULL);
+        status = it_evd_wait(rdma->sent, limit_us(client), &event, NULL);
     while (status == IT_ERR_INTERRUPT);
     if (!good(client, status, "a Send"))
         return false;
@@ -258,7 +264,7 @@ static bool await_events(struct iser_client *client, struct rdma *rdma)
         return false;
     rdma->event_at = rdma->event_count = 0;
     do
-        status = itx_evd_wait_n(rdma->received, IT_TIMEOUT_INFINITE, EVENTS, rdma->events,
+        status = itx_evd_wait_n(rdma->received, limit_us(client), EVENTS, rdma->events,
                                 &rdma->event_count, NULL);
     while (status == IT_ERR_INTERRUPT);
     return good(client, status, "a message");
@@ -293,7 +299,7 @@ static bool convert(struct iser_client *client, struct rdma *rdma)
 
     if (!good(client, itx_socket_convert(client->fd, rdma->ep, ITX_SC_INITIATOR, NULL),
               "itx_socket_convert") ||
-        !good(client, it_evd_wait(rdma->connection, CONNECT_US, &event, NULL), "it_evd_wait"))
+        !good(client, it_evd_wait(rdma->connection, limit_us(client), &event, NULL), "it_evd_wait"))
         return false;
     (void)close(client->fd);
     client->fd = -1;

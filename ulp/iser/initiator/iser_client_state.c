@@ -4,6 +4,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <time.h>
+
+#define NS_PER_S UINT64_C(1000000000)
 
 void iser_client_clean(char *text)
 {
@@ -25,6 +28,26 @@ bool iser_client_fail(struct iser_client *client, const char *format, ...)
     return false;
 }
 
+bool iser_client_silent(struct iser_client *client)
+{
+    return iser_client_fail(client, "the target has been silent for %u seconds",
+                            client->options.timeout);
+}
+
+bool iser_client_pinged(struct iser_client *client)
+{
+    struct timespec now;
+    uint64_t now_ns;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    now_ns = (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+    if (client->pinged_ns == 0)
+        client->pinged_ns = now_ns;
+    return now_ns - client->pinged_ns < client->options.timeout * NS_PER_S ||
+           iser_client_fail(client, "the target has only pinged for %u seconds",
+                            client->options.timeout);
+}
+
 bool iser_client_note(struct iser_client *client, const struct iser_pdu *pdu)
 {
     uint8_t opcode = iser_opcode_of(pdu->bhs);
@@ -42,6 +65,8 @@ bool iser_client_note(struct iser_client *client, const struct iser_pdu *pdu)
     }
     if (iser_sn_before(client->max_cmd_sn, max))
         client->max_cmd_sn = max;
+    if (opcode != ISER_NOP_IN)
+        client->pinged_ns = 0;
     return true;
 }
 

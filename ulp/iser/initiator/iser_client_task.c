@@ -149,7 +149,7 @@ static bool take(struct iser_client *client, const struct iser_pdu *pdu,
         return false;
     switch (iser_opcode_of(pdu->bhs)) {
     case ISER_NOP_IN:
-        return answer_ping(client, pdu->bhs);
+        return iser_client_pinged(client) && answer_ping(client, pdu->bhs);
     case ISER_ASYNC:
         return iser_client_fail(client, "the target wants to end (event %u)", pdu->bhs[36]);
     case ISER_REJECT:
