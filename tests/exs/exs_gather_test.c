@@ -16,8 +16,10 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define LENGTH ((size_t)64 << 10)
-#define CALLS  3u
+#define LENGTH  ((size_t)64 << 10)
+#define CALLS   3u
+#define FPDU    ((size_t)65504) /* octets of a Write in the longest one */
+#define LONGEST (6 * FPDU + 160)
 
 static exs_qhandle_t queue;
 static exs_mhandle_t handle;
@@ -237,26 +239,52 @@ static uint64_t fpdus_sent(int fd)
     return counters.fpdus_sent;
 }
 
-/* 64 KiB to a receive are an FPDU of their own and one with the message. */
-static void test_tails(void)
+/* Sends so many octets into a receive. Returns how many FPDUs that took. */
+static uint64_t fpdus_of(const struct exs_pair *pair, size_t length)
 {
-    struct exs_pair pair;
     uint64_t before;
 
-    exs_kit_fill(memory, LENGTH, 0);
-    exs_pair_open(&pair, SOCK_STREAM);
+    exs_kit_fill(memory, length, 0);
     take_lead();
-    set_levels(pair.server, CALLS);
-    for (unsigned i = 0; i < CALLS; i++)
-        recv_one(pair.server);
-    poll_until(knows_all, pair.client);
-    before = fpdus_sent(pair.client);
-    for (unsigned i = 0; i < CALLS; i++)
-        send_one(pair.client);
+    CHECK_STARTS(
+        exs_recv(pair->server, memory + LONGEST, length, MSG_WAITALL, queue, NULL, handle));
+    poll_until(is_advertised, pair->server);
+    poll_until(knows_one, pair->client);
+    before = fpdus_sent(pair->client);
+    CHECK_STARTS(exs_send(pair->client, memory, length, 0, queue, NULL, handle));
+    poll_until(is_idle, pair->client);
     exs_lead_give();
-    take_events(2 * CALLS);
-    CHECK_EQ(2 * CALLS, fpdus_sent(pair.client) - before);
-    exs_kit_compare(memory + LENGTH, LENGTH, 0);
+    take_events(2);
+    exs_kit_compare(memory + LONGEST, length, 0);
+    return fpdus_sent(pair->client) - before;
+}
+
+/*
+ * Sends into receives, just inside and outside the limits of lengths whose last octets leave with
+ * the message: it then has the octets of a last short FPDU.
+ */
+static void test_tails(void)
+{
+    static const struct {
+        size_t length;
+        uint64_t fpdus;
+    } cases[] = {
+        {((size_t)64 << 10) - 1, 2 + 1},
+        {(size_t)64 << 10, 1 + 1},
+        {FPDU + 160, 1 + 1},
+        {FPDU + 161, 2 + 1},
+        {2 * FPDU + 160, 2 + 1},
+        {(size_t)320 << 10, 5 + 1},
+        {((size_t)320 << 10) + 1, 6 + 1},
+        {6 * FPDU, 6 + 1},
+        {6 * FPDU + 1, 7 + 1},
+        {6 * FPDU + 160, 7 + 1},
+    };
+    struct exs_pair pair;
+
+    exs_pair_open(&pair, SOCK_STREAM);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        CHECK_EQ(cases[i].fpdus, fpdus_of(&pair, cases[i].length));
     exs_pair_close(&pair);
 }
 
@@ -296,11 +324,11 @@ static void test_ask(void)
 
 int main(void)
 {
-    memory = calloc(2, LENGTH);
+    memory = calloc(2, LONGEST);
     CHECK(memory != NULL);
     CHECK_STARTS(exs_init(EXS_VERSION1));
     queue = exs_qcreate(16);
-    handle = exs_mregister(memory, 2 * LENGTH, 0);
+    handle = exs_mregister(memory, 2 * LONGEST, 0);
     CHECK(queue != EXS_QHANDLE_INVALID && handle != EXS_MHANDLE_INVALID);
     test_sends();
     test_nodelay();
