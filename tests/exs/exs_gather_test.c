@@ -19,7 +19,7 @@
 #define LENGTH  ((size_t)64 << 10)
 #define CALLS   3u
 #define FPDU    ((size_t)65504) /* octets of a Write in the longest one */
-#define LONGEST (6 * FPDU + 160)
+#define LONGEST ((size_t)384 << 10)
 
 static exs_qhandle_t queue;
 static exs_mhandle_t handle;
@@ -146,6 +146,35 @@ static void test_sends(void)
     check_waiting(pair.client, 0);
     exs_lead_give();
     take_events(2 * CALLS);
+    exs_pair_close(&pair);
+}
+
+static uint32_t messages_of(int fd)
+{
+    struct exs_socket *socket = exs_socket_find(fd);
+    uint32_t posted = socket->connection->tx_posted;
+
+    exs_socket_leave(socket);
+    return posted;
+}
+
+/* Data for the ring leaves in pieces of 128 KiB, so that the receiver copies one meanwhile. */
+static void test_pieces(void)
+{
+    size_t length = 3 * ((size_t)128 << 10);
+    struct exs_pair pair;
+    uint32_t before;
+
+    exs_kit_fill(memory, length, 0);
+    exs_pair_open(&pair, SOCK_STREAM);
+    take_lead();
+    before = messages_of(pair.client);
+    CHECK_STARTS(exs_send(pair.client, memory, length, 0, queue, NULL, handle));
+    CHECK_EQ(3, messages_of(pair.client) - before);
+    exs_lead_give();
+    CHECK_STARTS(exs_recv(pair.server, memory + LONGEST, length, MSG_WAITALL, queue, NULL, handle));
+    take_events(2);
+    exs_kit_compare(memory + LONGEST, length, 0);
     exs_pair_close(&pair);
 }
 
@@ -331,6 +360,7 @@ int main(void)
     handle = exs_mregister(memory, 2 * LONGEST, 0);
     CHECK(queue != EXS_QHANDLE_INVALID && handle != EXS_MHANDLE_INVALID);
     test_sends();
+    test_pieces();
     test_nodelay();
     test_sleeping_leader();
     test_adverts();
