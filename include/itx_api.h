@@ -404,8 +404,9 @@ it_status_t itx_ep_flush(it_ep_handle_t ep_handle);
 
 /**
  * Returns an RC endpoint to UNCONNECTED from any state, as itx_ep_flush and it_ep_reset would, but
- * posted work is dropped without completions. Completions that are already queued stay, and keep
- * their slots in the queues until they are dequeued.
+ * posted work is dropped without completions. Completions and events that are already queued stay,
+ * and completions keep their slots in the queues until they are dequeued. Once the call returns, no
+ * further one of the earlier connection comes.
  *
  * @param ep_handle  an RC endpoint in any state
  *

@@ -6,6 +6,7 @@
 #include "support/check.h"
 
 #include <infiniband/verbs.h>
+#include <stdbool.h>
 
 struct verbs_kit {
     struct ibv_context *context;
@@ -21,6 +22,9 @@ extern uint8_t verbs_kit_rnr_retry;
 
 /* The time limit of each try, for queue pairs that are brought up later. */
 extern uint8_t verbs_kit_timeout;
+
+/* The peer of queue pairs that are brought up later is at 127.0.0.1, not at the first GID. */
+extern bool verbs_kit_peer_is_local;
 
 void verbs_kit_open(void);
 void verbs_kit_close(void);

@@ -237,8 +237,7 @@ static void forget_locked(struct ofa_qp *qp)
 int ofa_datagram_close(struct ofa_qp *qp)
 {
     (void)pthread_mutex_lock(&qp->context->datagram_lock);
-    if (*place_of(qp) == qp) /* another queue pair may have the number already */
-        *place_of(qp) = NULL;
+    *place_of(qp) = NULL;
     forget_locked(qp);
     (void)pthread_mutex_unlock(&qp->context->datagram_lock);
     free_datagrams(qp->datagrams);

@@ -6,6 +6,7 @@
 #include "device/ofa_device.h"
 #include "link/ofa_async.h"
 #include "link/ofa_fork.h"
+#include "link/ofa_knock.h"
 #include "link/ofa_link.h"
 #include "link/ofa_number.h"
 #include "memory/ofa_adapter.h"
@@ -82,9 +83,11 @@ struct ibv_context *ibv_open_device(struct ibv_device *base)
     context->verbs.context.num_comp_vectors = vectors();
     (void)pthread_mutex_init(&context->verbs.context.mutex, NULL);
     (void)pthread_mutex_init(&context->open_lock, NULL);
+    (void)pthread_mutex_init(&context->ep_lock, NULL);
     (void)pthread_mutex_init(&context->lock, NULL);
     (void)pthread_mutex_init(&context->datagram_lock, NULL);
     (void)pthread_mutex_init(&context->window_lock, NULL);
+    (void)pthread_mutex_init(&context->knock_lock, NULL);
     context->device = device;
     context->was_up = ofa_port_is_up(device);
     ofa_device_hold(device);
@@ -108,12 +111,15 @@ int ibv_close_device(struct ibv_context *base)
     ofa_async_close(context);
     ofa_number_close(context);
     ofa_adapter_close(context);
+    ofa_knock_close(context);
     ofa_fifo_close(&context->async);
     (void)close(base->cmd_fd);
     ofa_device_release(context->device);
+    (void)pthread_mutex_destroy(&context->knock_lock);
     (void)pthread_mutex_destroy(&context->window_lock);
     (void)pthread_mutex_destroy(&context->datagram_lock);
     (void)pthread_mutex_destroy(&context->lock);
+    (void)pthread_mutex_destroy(&context->ep_lock);
     (void)pthread_mutex_destroy(&context->open_lock);
     (void)pthread_mutex_destroy(&base->mutex);
     free(context);

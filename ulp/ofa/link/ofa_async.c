@@ -94,13 +94,12 @@ static void on_ep_error(it_ep_handle_t handle, it_event_type_t number)
 }
 
 /* Holds the lock, so that the object of each event is either valid or not found. */
-static void on_affiliated(it_evd_handle_t evd, void *argument)
+void ofa_async_dispatch(struct ofa_context *context)
 {
-    struct ofa_context *context = argument;
     it_event_t event;
 
     (void)pthread_mutex_lock(&context->lock);
-    while (it_evd_dequeue(evd, &event) == IT_SUCCESS) {
+    while (it_evd_dequeue(context->affiliated_evd, &event) == IT_SUCCESS) {
         const it_affiliated_event_t *error = &event.aff_async;
 
         if (error->event_number == IT_ASYNC_AFF_SRQ_LOW_WATERMARK)
@@ -111,6 +110,12 @@ static void on_affiliated(it_evd_handle_t evd, void *argument)
             on_ep_error(error->cause.ep, error->event_number);
     }
     (void)pthread_mutex_unlock(&context->lock);
+}
+
+static void on_affiliated(it_evd_handle_t evd, void *argument)
+{
+    (void)evd;
+    ofa_async_dispatch(argument);
 }
 
 static void on_unaffiliated(it_evd_handle_t evd, void *argument)

@@ -32,7 +32,7 @@ static void each_locked(struct ofa_context *context, void (*act)(struct ofa_qp *
 {
     for (struct ofa_port_block *block = context->blocks; block; block = block->next)
         for (unsigned int i = 0; i < OFA_NUMBERS_PER_PORT; i++)
-            if (block->qps[i] && block->qps[i]->ep)
+            if (block->qps[i] && block->qps[i]->ep && !block->qps[i]->leaving)
                 act(block->qps[i], argument);
 }
 

@@ -261,7 +261,7 @@ void ofa_hand_knocked(struct ofa_context *context, const struct ofa_knock_answer
     (void)pthread_mutex_lock(&context->lock);
     qp = ofa_number_find_locked(context, knocked->number);
     if (qp && qp->link.state == OFA_LINK_ASKING && knocked->asked &&
-        ofa_knock_short_nonce(qp->link.asked.greeting.nonce) == knocked->short_nonce)
+        qp->link.asked.greeting.nonce == knocked->nonce)
         decide_locked(qp, knocked->said, &rejected);
     /* No process listens there: held requests fail. */
     if (qp && qp->link.state == OFA_LINK_AWAITED && !knocked->asked && !knocked->reached)

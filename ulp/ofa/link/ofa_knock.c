@@ -5,31 +5,93 @@
 #include "link/ofa_link.h"
 #include "memory/ofa_adapter.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define KNOCKS 1024 /* that can wait for the IA's thread */
 
 /*
- * The consumer context of such an EP identifies queue pair and attempt. The queue pair may be
- * destroyed before the answer comes.
+ * A message, from before it is sent until its EP is freed. It is found by the EP, which has no
+ * consumer context: that would be taken for the queue pair of an earlier EP with the same handle.
  */
-#define NUMBER_BITS 24
-#define ASKS        (UINT64_C(1) << 63)
+struct ofa_knock_sent {
+    struct ofa_knock_sent *next;
+    it_ep_handle_t ep;
+    uint32_t number;
+    bool asks;
+    bool answered; /* only the IA's thread uses it */
+    uint64_t nonce;
+};
 
-static uint64_t mark_of(const struct ofa_greeting *greeting)
+/* ---- Messages that wait ---------------------------------------------------------------------- */
+
+static void list_add(struct ofa_context *context, struct ofa_knock_sent *sent)
 {
-    return (greeting->kind == OFA_GREETING_ASK ? ASKS : 0) |
-           ofa_knock_short_nonce(greeting->nonce) << NUMBER_BITS | greeting->from_number;
+    (void)pthread_mutex_lock(&context->knock_lock);
+    sent->next = context->knocks;
+    context->knocks = sent;
+    (void)pthread_mutex_unlock(&context->knock_lock);
+}
+
+static struct ofa_knock_sent *list_find(struct ofa_context *context, it_ep_handle_t ep)
+{
+    struct ofa_knock_sent *sent;
+
+    (void)pthread_mutex_lock(&context->knock_lock);
+    sent = context->knocks;
+    while (sent && sent->ep != ep)
+        sent = sent->next;
+    (void)pthread_mutex_unlock(&context->knock_lock);
+    return sent;
+}
+
+static void list_remove(struct ofa_context *context, const struct ofa_knock_sent *sent)
+{
+    struct ofa_knock_sent **link = &context->knocks;
+
+    (void)pthread_mutex_lock(&context->knock_lock);
+    while (*link != sent)
+        link = &(*link)->next;
+    *link = sent->next;
+    (void)pthread_mutex_unlock(&context->knock_lock);
+}
+
+/* Removes a message that was answered. NULL: there is none. */
+static struct ofa_knock_sent *list_take_answered(struct ofa_context *context)
+{
+    struct ofa_knock_sent **link = &context->knocks;
+    struct ofa_knock_sent *sent;
+
+    (void)pthread_mutex_lock(&context->knock_lock);
+    while (*link && !(*link)->answered)
+        link = &(*link)->next;
+    sent = *link;
+    if (sent)
+        *link = sent->next;
+    (void)pthread_mutex_unlock(&context->knock_lock);
+    return sent;
+}
+
+void ofa_knock_close(struct ofa_context *context)
+{
+    struct ofa_knock_sent *sent;
+
+    while ((sent = context->knocks) != NULL) {
+        context->knocks = sent->next;
+        free(sent);
+    }
 }
 
 /* ---- Answers -------------------------------------------------------------------------------- */
 
-static void tell(struct ofa_context *context, uint64_t mark, const it_connection_event_t *event)
+static void tell(struct ofa_context *context, const struct ofa_knock_sent *sent,
+                 const it_connection_event_t *event)
 {
     struct ofa_knock_answer answer = {
-        .number = (uint32_t)(mark & ((1u << NUMBER_BITS) - 1)),
-        .asked = (mark & ASKS) != 0,
-        .short_nonce = (mark & ~ASKS) >> NUMBER_BITS,
+        .number = sent->number,
+        .asked = sent->asks,
+        .nonce = sent->nonce,
         .reached = event->event_number == IT_CM_MSG_CONN_PEER_REJECT_EVENT,
     };
     struct ofa_greeting said;
@@ -40,17 +102,26 @@ static void tell(struct ofa_context *context, uint64_t mark, const it_connection
     context->on_knocked(context, &answer);
 }
 
-/* Runs on the IA's thread. */
+/*
+ * Runs on the IA's thread. A peer that accepts a message causes more than one event. So an EP is
+ * freed once it can have no further event and none is queued.
+ */
 static void on_answer(it_evd_handle_t evd, void *argument)
 {
-    it_context_t mark;
+    struct ofa_knock_sent *sent;
     it_event_t event;
 
     while (it_evd_dequeue(evd, &event) == IT_SUCCESS) {
-        if (it_get_consumer_context(event.conn.ep, &mark) != IT_SUCCESS)
+        sent = list_find(argument, event.conn.ep);
+        if (!sent || sent->answered)
             continue;
-        tell(argument, mark.index, &event.conn);
-        (void)it_ep_free(event.conn.ep);
+        tell(argument, sent, &event.conn);
+        (void)itx_ep_clear(sent->ep);
+        sent->answered = true;
+    }
+    while ((sent = list_take_answered(argument)) != NULL) {
+        (void)it_ep_free(sent->ep);
+        free(sent);
     }
 }
 
@@ -71,20 +142,33 @@ int ofa_knock_open(struct ofa_context *context, ofa_knock_handler handler)
     return error;
 }
 
-static int make_ep(struct ofa_context *context, uint64_t mark, it_ep_handle_t *ep)
+static int make_ep(struct ofa_context *context, it_ep_handle_t *ep)
 {
-    it_context_t consumer = {.index = mark};
     it_ep_attributes_t attributes;
-    int error;
 
     memset(&attributes, 0, sizeof(attributes));
     attributes.max_request_dtos = attributes.max_recv_dtos = 1;
     attributes.max_send_segments = attributes.max_recv_segments = 1;
-    error = ofa_errno(it_ep_rc_create(context->nobody_pz, context->knock_cq, context->knock_cq,
-                                      context->knock_evd, IT_EP_NO_FLAG, &attributes, ep));
-    if (error == 0)
-        (void)it_set_consumer_context(*ep, consumer);
-    return error;
+    return ofa_errno(it_ep_rc_create(context->nobody_pz, context->knock_cq, context->knock_cq,
+                                     context->knock_evd, IT_EP_NO_FLAG, &attributes, ep));
+}
+
+/* Creates a message in the list. Returns NULL, with *error set, if that fails. */
+static struct ofa_knock_sent *create(struct ofa_context *context,
+                                     const struct ofa_greeting *greeting, int *error)
+{
+    struct ofa_knock_sent *sent = calloc(1, sizeof(*sent));
+
+    *error = sent ? make_ep(context, &sent->ep) : ENOMEM;
+    if (*error != 0) {
+        free(sent);
+        return NULL;
+    }
+    sent->number = greeting->from_number;
+    sent->asks = greeting->kind == OFA_GREETING_ASK;
+    sent->nonce = greeting->nonce;
+    list_add(context, sent);
+    return sent;
 }
 
 int ofa_knock(struct ofa_qp *qp, const struct sockaddr_in6 *peer,
@@ -95,16 +179,19 @@ int ofa_knock(struct ofa_qp *qp, const struct sockaddr_in6 *peer,
                             .data = bytes,
                             .length = sizeof(bytes),
                             .timeout_us = timeout_us};
-    it_ep_handle_t ep;
-    int error = make_ep(qp->context, mark_of(greeting), &ep);
+    int error;
+    struct ofa_knock_sent *sent = create(qp->context, greeting, &error);
 
-    if (error != 0)
+    if (!sent)
         return error;
     ofa_greeting_encode(greeting, bytes);
     if (greeting->kind == OFA_GREETING_KNOCK)
-        ofa_link_be_patient(ep);
-    error = ofa_errno(ofa_link_attempt(ep, &call));
-    if (error != 0)
-        (void)it_ep_free(ep);
+        ofa_link_be_patient(sent->ep);
+    error = ofa_errno(ofa_link_attempt(sent->ep, &call));
+    if (error == 0)
+        return 0; /* the IA's thread may have freed the message already */
+    list_remove(qp->context, sent);
+    (void)it_ep_free(sent->ep);
+    free(sent);
     return error;
 }

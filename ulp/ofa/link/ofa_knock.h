@@ -19,7 +19,7 @@
 struct ofa_knock_answer {
     uint32_t number; /* of the queue pair, which may be destroyed */
     bool asked;      /* a question; otherwise a knock */
-    uint64_t short_nonce;
+    uint64_t nonce;
     bool reached;                    /* a process listens there */
     const struct ofa_greeting *said; /* contents of the rejection; NULL: none */
 };
@@ -28,14 +28,11 @@ struct ofa_knock_answer {
 typedef void (*ofa_knock_handler)(struct ofa_context *context,
                                   const struct ofa_knock_answer *answer);
 
-/* Returns the part of a nonce that identifies an attempt of a queue pair. */
-static inline uint64_t ofa_knock_short_nonce(uint64_t nonce)
-{
-    return nonce & ((UINT64_C(1) << 39) - 1);
-}
-
 /* With ofa_context.open_lock, before the first message. Returns 0 or errno. */
 int ofa_knock_open(struct ofa_context *context, ofa_knock_handler handler);
+
+/* Called after the adapter is closed: no answer comes any more. */
+void ofa_knock_close(struct ofa_context *context);
 
 /* Sends a message. On the IA's thread, or without a lock. Returns 0 or errno. */
 int ofa_knock(struct ofa_qp *qp, const struct sockaddr_in6 *peer,

@@ -100,6 +100,13 @@ int ofa_number_add(struct ofa_context *context, struct ofa_qp *qp)
     return error;
 }
 
+void ofa_number_hide(struct ofa_qp *qp, bool hide)
+{
+    (void)pthread_mutex_lock(&qp->context->lock);
+    qp->leaving = hide;
+    (void)pthread_mutex_unlock(&qp->context->lock);
+}
+
 void ofa_number_remove(struct ofa_context *context, struct ofa_qp *qp)
 {
     struct ofa_port_block *block;
@@ -117,7 +124,9 @@ struct ofa_qp *ofa_number_find_locked(const struct ofa_context *context, uint32_
 {
     const struct ofa_port_block *block = ofa_number_block_locked(context, number >> 8);
 
-    return block ? block->qps[number % OFA_NUMBERS_PER_PORT] : NULL;
+    struct ofa_qp *qp = block ? block->qps[number % OFA_NUMBERS_PER_PORT] : NULL;
+
+    return qp && !qp->leaving ? qp : NULL;
 }
 
 void ofa_number_leave(struct ofa_context *context)

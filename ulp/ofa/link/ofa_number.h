@@ -8,6 +8,12 @@
 /* Gives a queue pair its number. Returns 0 or errno. */
 int ofa_number_add(struct ofa_context *context, struct ofa_qp *qp);
 
+/*
+ * While a queue pair is being destroyed, its number finds it no more, but is not given to another
+ * one: the destruction may fail.
+ */
+void ofa_number_hide(struct ofa_qp *qp, bool hide);
+
 void ofa_number_remove(struct ofa_context *context, struct ofa_qp *qp);
 
 /* With ofa_context.lock. Returns the queue pair; NULL: none has the number. */

@@ -78,6 +78,7 @@ struct ofa_gid {
 /* ---- Contexts ------------------------------------------------------------------------------- */
 
 struct ofa_knock_answer; /* link/ofa_knock.h */
+struct ofa_knock_sent;   /* link/ofa_knock.c */
 struct ofa_key;          /* memory/ofa_key.h */
 struct ofa_key_table;
 struct ofa_socket; /* datagram/ofa_socket.h */
@@ -109,12 +110,21 @@ struct ofa_context {
     pthread_mutex_t open_lock; /* for opening the adapter and listen points; no callback takes it */
     _Atomic(it_ia_handle_t) ia; /* NULL: none was needed so far */
 
+    /*
+     * Held from the free of a queue pair's EP until its events and completions are dropped, and
+     * while a new EP, which may have the same handle, is linked with its queue pair. No callback
+     * takes it.
+     */
+    pthread_mutex_t ep_lock;
+
     pthread_mutex_t lock; /* guards links, numbers, event counts; callbacks take it */
     it_evd_handle_t connection_evd;
     it_evd_handle_t request_evd; /* for connections by hand */
     it_evd_handle_t knock_evd;   /* for link/ofa_knock.c; .knock_cq never gets a completion */
     it_evd_handle_t knock_cq;
     void (*on_knocked)(struct ofa_context *context, const struct ofa_knock_answer *answer);
+    pthread_mutex_t knock_lock;    /* guards the list; no lock is taken under it */
+    struct ofa_knock_sent *knocks; /* messages whose EPs are not freed yet */
     it_evd_handle_t affiliated_evd;
     it_evd_handle_t unaffiliated_evd;
     struct ofa_gid_watch *gid_watch; /* link/ofa_gid_watch.c */
@@ -372,6 +382,7 @@ struct ofa_qp {
     struct ofa_async events[OFA_QP_EVENTS];
     uint32_t delivered_events; /* asynchronous ones; guarded by ofa_context.async */
     bool by_cm;                /* rdma_cm connects it */
+    bool leaving;              /* it is being destroyed; guarded by ofa_context.lock */
     struct ofa_timer drained;  /* for the event that the send queue is drained */
 };
 

@@ -214,12 +214,15 @@ int ibv_destroy_qp(struct ibv_qp *base)
     struct ofa_qp *qp = ofa_qp_of(base);
     int error;
 
-    ofa_number_remove(qp->context, qp);
+    ofa_number_hide(qp, true);
     ofa_hand_forget(qp);
     ofa_drain_close(qp);
     error = qp->datagrams ? ofa_datagram_close(qp) : ofa_ep_close(qp);
-    if (error != 0)
+    if (error != 0) {
+        ofa_number_hide(qp, false);
         return error;
+    }
+    ofa_number_remove(qp->context, qp);
     ofa_hold_drop(qp);
     ofa_link_forget(qp);
     ofa_event_drain(qp->context, base, &base->mutex, &base->cond, &base->events_completed,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The EP of a queue pair. */
+#include "link/ofa_async.h"
 #include "link/ofa_link.h"
 #include "memory/ofa_adapter.h"
 #include "memory/ofa_memory.h"
@@ -68,17 +69,26 @@ static it_status_t set_promises(const struct ofa_qp *qp, it_ep_handle_t ep)
     return itx_ep_set_mpa_params(ep, &params);
 }
 
+/* Events of the EP find the queue pair from now on. */
+static void set_owner(it_ep_handle_t ep, struct ofa_qp *qp)
+{
+    it_context_t context = {.ptr = qp};
+
+    (void)pthread_mutex_lock(&qp->context->ep_lock);
+    (void)it_set_consumer_context(ep, context);
+    (void)pthread_mutex_unlock(&qp->context->ep_lock);
+}
+
 /* Returns 0 or errno. */
 static int create(struct ofa_qp *qp, it_ep_rc_creation_flags_t flags,
                   const it_ep_attributes_t *attributes, it_ep_handle_t *ep)
 {
-    it_context_t context = {.ptr = qp};
     int error = ofa_errno(it_ep_rc_create(qp->pd->pz, qp->send_cq->evd, qp->recv_cq->evd,
                                           qp->context->connection_evd, flags, attributes, ep));
 
     if (error != 0)
         return error;
-    (void)it_set_consumer_context(*ep, context);
+    set_owner(*ep, qp);
     (void)itx_ep_enable_immediate(*ep, IT_TRUE);
     (void)set_promises(qp, *ep);
     return 0;
@@ -131,17 +141,18 @@ int ofa_ep_split(struct ofa_qp *qp)
 }
 
 /* Frees the EP of ofa_ep_split. */
-static void join(struct ofa_qp *qp)
+static void join_locked(struct ofa_qp *qp)
 {
     if (qp->send_ep != qp->ep)
         (void)it_ep_free(qp->send_ep); /* first: its events find no queue pair then */
     set_eps(qp, qp->ep, qp->ep);
 }
 
-/* Drops events and completions that the EP has left. */
-static void forget(struct ofa_qp *qp)
+/* Drops events and completions that the EPs have left: those of a freed one find no queue pair. */
+static void forget_locked(struct ofa_qp *qp)
 {
     ofa_link_dispatch(qp->context);
+    ofa_async_dispatch(qp->context);
     ofa_link_gone(qp);
     ofa_cq_forget(qp->send_cq, qp);
     if (qp->recv_cq != qp->send_cq)
@@ -154,8 +165,10 @@ int ofa_ep_clear(struct ofa_qp *qp)
 
     if (error != 0)
         return error;
-    join(qp);
-    forget(qp);
+    (void)pthread_mutex_lock(&qp->context->ep_lock);
+    join_locked(qp);
+    forget_locked(qp);
+    (void)pthread_mutex_unlock(&qp->context->ep_lock);
     return 0;
 }
 
@@ -163,7 +176,7 @@ int ofa_ep_clear(struct ofa_qp *qp)
  * Makes completions of a queue pair that is being destroyed park, so that they cause no event. The
  * program sees none of them.
  */
-static int free_quietly(struct ofa_qp *qp)
+static int free_quietly_locked(struct ofa_qp *qp)
 {
     int state = atomic_exchange_explicit(&qp->state, IBV_QPS_RESET, memory_order_relaxed);
     bool parks = qp->parks;
@@ -178,19 +191,31 @@ static int free_quietly(struct ofa_qp *qp)
     return error;
 }
 
-int ofa_ep_close(struct ofa_qp *qp)
+static int free_eps_locked(struct ofa_qp *qp)
 {
-    int error = free_quietly(qp);
+    int error = free_quietly_locked(qp);
 
     /* IT-API keeps an EP that windows are linked to; Linux destroys such a queue pair. */
     if (error == EBUSY) {
         ofa_mw_unbind(qp);
-        error = free_quietly(qp);
+        error = free_quietly_locked(qp);
     }
+    if (error == 0)
+        join_locked(qp);
+    return error;
+}
+
+int ofa_ep_close(struct ofa_qp *qp)
+{
+    int error;
+
+    (void)pthread_mutex_lock(&qp->context->ep_lock);
+    error = free_eps_locked(qp);
+    if (error == 0)
+        forget_locked(qp);
+    (void)pthread_mutex_unlock(&qp->context->ep_lock);
     if (error != 0)
         return error;
-    join(qp);
-    forget(qp); /* a new EP may get the same handle */
     ofa_inline_close(qp);
     ofa_mw_forget(qp);
     return 0;

@@ -10,6 +10,7 @@
 #include "vp/uiwarp/queue/uiw_rq.h"
 #include "vp/uiwarp/queue/uiw_sq.h"
 #include "vp/uiwarp/queue/uiw_srq.h"
+#include "vp/uiwarp/queue/uiw_token.h"
 #include "vp/uiwarp/send/uiw_send.h"
 #include "vp/uiwarp/stream/uiw_stream.h"
 
@@ -82,12 +83,20 @@ static void ep_wait_drained(struct ual_ep *ual)
     }
 }
 
+/* Waits until that thread has raised the events of the end, too: it is the reader until then. */
+static void ep_wait_reported(struct uiw_ep *ep)
+{
+    uiw_reader_take(ep);
+    uiw_reader_drop(ep);
+}
+
 it_status_t uiw_ep_reset(struct ual_ep *ual)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
     it_status_t status = IT_ERR_INVALID_EP_STATE;
 
     ep_wait_drained(ual);
+    ep_wait_reported(ep);
     uiw_conn_cancel(ual, true);
     base_lock_take(&ual->lock);
     if (ual_ep_step_locked(ual, UAL_EP_RESET, NULL)) {
