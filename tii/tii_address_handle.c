@@ -126,7 +126,6 @@ it_status_t it_address_handle_modify(it_addr_handle_t addr_handle, it_addr_param
 
 it_status_t it_address_handle_free(it_addr_handle_t addr_handle)
 {
-    return base_refuse_handle(ual_object_free(addr_handle, IT_HANDLE_TYPE_ADDR, IT_ERR_INVALID_AH,
-                                              IT_ERR_INVALID_AH, ual_address_destroy),
-                              __func__, addr_handle);
+    return ual_object_free(__func__, "addr_handle", addr_handle, IT_HANDLE_TYPE_ADDR,
+                           IT_ERR_INVALID_AH, IT_ERR_INVALID_AH, ual_address_destroy);
 }

@@ -197,8 +197,6 @@ it_status_t it_listen_query(it_listen_handle_t listen_handle, it_listen_param_ma
 
 it_status_t it_listen_free(it_listen_handle_t listen_handle)
 {
-    return base_refuse_handle(ual_object_free(listen_handle, IT_HANDLE_TYPE_LISTEN,
-                                              IT_ERR_INVALID_LISTEN, IT_ERR_INVALID_LISTEN,
-                                              ual_listen_destroy),
-                              __func__, listen_handle);
+    return ual_object_free(__func__, "listen_handle", listen_handle, IT_HANDLE_TYPE_LISTEN,
+                           IT_ERR_INVALID_LISTEN, IT_ERR_INVALID_LISTEN, ual_listen_destroy);
 }

@@ -168,10 +168,8 @@ it_status_t it_ud_service_request_handle_query(it_ud_svc_req_handle_t ud_svc_han
 
 it_status_t it_ud_service_request_handle_free(it_ud_svc_req_handle_t ud_svc_handle)
 {
-    return base_refuse_handle(ual_object_free(ud_svc_handle, IT_HANDLE_TYPE_UD_SVC_REQ,
-                                              IT_ERR_INVALID_UD_SVC, IT_ERR_INVALID_UD_SVC,
-                                              ual_ud_service_destroy),
-                              __func__, ud_svc_handle);
+    return ual_object_free(__func__, "ud_svc_handle", ud_svc_handle, IT_HANDLE_TYPE_UD_SVC_REQ,
+                           IT_ERR_INVALID_UD_SVC, IT_ERR_INVALID_UD_SVC, ual_ud_service_destroy);
 }
 
 /* ---------------------------------------------------------------- request and reply */

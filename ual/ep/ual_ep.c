@@ -32,9 +32,8 @@ static void ual_ep_destroy(struct base_object *object)
 
 it_status_t it_ep_free(it_ep_handle_t ep_handle)
 {
-    return base_refuse_handle(ual_object_free(ep_handle, IT_HANDLE_TYPE_EP, IT_ERR_INVALID_EP,
-                                              IT_ERR_EP_BUSY, ual_ep_destroy),
-                              __func__, ep_handle);
+    return ual_object_free(__func__, "ep_handle", ep_handle, IT_HANDLE_TYPE_EP, IT_ERR_INVALID_EP,
+                           IT_ERR_EP_BUSY, ual_ep_destroy);
 }
 
 /* The provider checks the state again, with the EP locked. */

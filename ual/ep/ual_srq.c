@@ -185,7 +185,6 @@ it_status_t itx_srq_set_message_timeout(it_srq_handle_t srq_handle, uint64_t tim
 
 it_status_t it_srq_free(it_srq_handle_t srq_handle)
 {
-    return base_refuse_handle(ual_object_free(srq_handle, IT_HANDLE_TYPE_SRQ, IT_ERR_INVALID_SRQ,
-                                              IT_ERR_SRQ_BUSY, ual_srq_destroy),
-                              __func__, srq_handle);
+    return ual_object_free(__func__, "srq_handle", srq_handle, IT_HANDLE_TYPE_SRQ,
+                           IT_ERR_INVALID_SRQ, IT_ERR_SRQ_BUSY, ual_srq_destroy);
 }

@@ -292,7 +292,6 @@ void ual_lmr_destroy(struct base_object *object)
 
 it_status_t it_lmr_free(it_lmr_handle_t lmr_handle)
 {
-    return base_refuse_handle(ual_object_free(lmr_handle, IT_HANDLE_TYPE_LMR, IT_ERR_INVALID_LMR,
-                                              IT_ERR_LMR_BUSY, ual_lmr_destroy),
-                              __func__, lmr_handle);
+    return ual_object_free(__func__, "lmr_handle", lmr_handle, IT_HANDLE_TYPE_LMR,
+                           IT_ERR_INVALID_LMR, IT_ERR_LMR_BUSY, ual_lmr_destroy);
 }

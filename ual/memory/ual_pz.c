@@ -56,7 +56,6 @@ void ual_pz_destroy(struct base_object *object)
 
 it_status_t it_pz_free(it_pz_handle_t pz_handle)
 {
-    return base_refuse_handle(ual_object_free(pz_handle, IT_HANDLE_TYPE_PZ, IT_ERR_INVALID_PZ,
-                                              IT_ERR_PZ_BUSY, ual_pz_destroy),
-                              __func__, pz_handle);
+    return ual_object_free(__func__, "pz_handle", pz_handle, IT_HANDLE_TYPE_PZ, IT_ERR_INVALID_PZ,
+                           IT_ERR_PZ_BUSY, ual_pz_destroy);
 }

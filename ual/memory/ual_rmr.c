@@ -131,7 +131,6 @@ void ual_rmr_destroy(struct base_object *object)
 
 it_status_t it_rmr_free(it_rmr_handle_t rmr_handle)
 {
-    return base_refuse_handle(ual_object_free(rmr_handle, IT_HANDLE_TYPE_RMR, IT_ERR_INVALID_RMR,
-                                              IT_ERR_INVALID_RMR, ual_rmr_destroy),
-                              __func__, rmr_handle);
+    return ual_object_free(__func__, "rmr_handle", rmr_handle, IT_HANDLE_TYPE_RMR,
+                           IT_ERR_INVALID_RMR, IT_ERR_INVALID_RMR, ual_rmr_destroy);
 }

@@ -51,13 +51,14 @@ void ual_object_end(struct base_object *object)
     ual_object_discard(object);
 }
 
-it_status_t ual_object_free(void *handle, it_handle_type_enum_t type, it_status_t invalid,
-                            it_status_t busy, void (*destroy)(struct base_object *object))
+it_status_t ual_object_free(const char *call, const char *name, void *handle,
+                            it_handle_type_enum_t type, it_status_t invalid, it_status_t busy,
+                            void (*destroy)(struct base_object *object))
 {
     if (!base_object_is(handle, type))
-        return invalid;
+        return base_refuse(invalid, call, "%s %p", name, handle);
     if (!base_object_claim_free(handle))
-        return busy;
+        return base_refuse(busy, call, "%s %p", name, handle);
     destroy(handle);
     return IT_SUCCESS;
 }

@@ -33,8 +33,9 @@ void ual_object_start(struct base_object *object);
 void ual_object_end(struct base_object *object);
 
 /* A free call of the API. Returns busy while the object has children or another thread frees it. */
-it_status_t ual_object_free(void *handle, it_handle_type_enum_t type, it_status_t invalid,
-                            it_status_t busy, void (*destroy)(struct base_object *object));
+it_status_t ual_object_free(const char *call, const char *name, void *handle,
+                            it_handle_type_enum_t type, it_status_t invalid, it_status_t busy,
+                            void (*destroy)(struct base_object *object));
 
 /* Returns the members that a query asks for. In the mask of every type, bit 0 stands for all. */
 static inline unsigned ual_object_members(unsigned mask)
