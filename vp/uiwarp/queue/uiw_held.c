@@ -28,11 +28,6 @@ static void held_give_back(struct uiw_own *own, uint64_t octets)
     (void)atomic_fetch_sub_explicit(&held_octets, octets, memory_order_relaxed);
 }
 
-uint64_t uiw_held_octets(void)
-{
-    return atomic_load_explicit(&held_octets, memory_order_relaxed);
-}
-
 struct uiw_held *uiw_held_add(struct uiw_ep *ep)
 {
     struct uiw_own *own = &ep->own;

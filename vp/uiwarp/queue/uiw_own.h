@@ -106,7 +106,5 @@ struct uiw_held *uiw_held_add(struct uiw_ep *ep);
 bool uiw_held_grow(struct uiw_ep *ep, struct uiw_held *held, uint64_t octets);
 /* Reader. Removes and frees the oldest. */
 void uiw_held_drop_first(struct uiw_ep *ep);
-/* Returns the memory that all Sends that wait take in this process. */
-uint64_t uiw_held_octets(void);
 
 #endif

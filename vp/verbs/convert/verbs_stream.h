@@ -20,7 +20,6 @@ struct verbs_stream {
     size_t early_length;
     /* The options before the conversion. */
     int nodelay, cork, lowat;
-    struct linger linger;
 };
 
 /*
