@@ -2,6 +2,7 @@
 #include "base/base_net.h"
 
 #include <errno.h>
+#include <netinet/tcp.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -55,15 +56,14 @@ bool base_net_from_sockaddr(const void *sockaddr, it_net_addr_t *address)
 /* Connecting a datagram socket sends nothing. */
 int base_net_source(const struct sockaddr_storage *remote, struct sockaddr_storage *local)
 {
-    socklen_t length = sizeof(*local);
     int fd = socket(remote->ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     int error = 0;
 
-    memset(local, 0, sizeof(*local)); /* the kernel fills in the address's own length */
+    memset(local, 0, sizeof(*local));
     if (fd < 0)
         return errno;
     if (connect(fd, (const struct sockaddr *)remote, base_net_length(remote)) != 0 ||
-        getsockname(fd, (struct sockaddr *)local, &length) != 0)
+        !base_net_local(fd, local))
         error = errno;
     (void)close(fd);
     return error;
@@ -73,6 +73,111 @@ bool base_net_is_shortage(int error)
 {
     return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
 }
+
+bool base_net_local(int fd, struct sockaddr_storage *local)
+{
+    socklen_t length = sizeof(*local);
+
+    memset(local, 0, sizeof(*local));
+    return getsockname(fd, (struct sockaddr *)local, &length) == 0;
+}
+
+bool base_net_ends(int fd, struct sockaddr_storage *local, struct sockaddr_storage *remote)
+{
+    socklen_t length = sizeof(*remote);
+
+    memset(remote, 0, sizeof(*remote));
+    return base_net_local(fd, local) && getpeername(fd, (struct sockaddr *)remote, &length) == 0;
+}
+
+/* ---------------------------------------------------------------- errors of sockets and ids */
+
+it_status_t base_net_listen_status(int error)
+{
+    switch (error) {
+    case 0:
+        return IT_SUCCESS;
+    case EADDRINUSE:
+        return IT_ERR_CONN_QUAL_BUSY;
+    case EACCES:
+    case EPERM:
+        return IT_ERR_NO_PERMISSION;
+    default:
+        return IT_ERR_RESOURCES;
+    }
+}
+
+it_status_t base_net_bind_status(int error)
+{
+    switch (error) {
+    case 0:
+        return IT_SUCCESS;
+    case EADDRINUSE:
+    case EACCES: /* a privileged port, which the consumer cannot have */
+        return IT_ERR_CONN_QUAL_BUSY;
+    case EADDRNOTAVAIL:
+    case ENODEV:
+    case EINVAL:
+        return IT_ERR_INVALID_SOURCE_PATH;
+    default:
+        return IT_ERR_RESOURCES;
+    }
+}
+
+it_conn_reject_code_t base_net_reject_code(int error)
+{
+    if (base_net_is_shortage(error))
+        return IT_CN_REJ_RESOURCES;
+    switch (error) {
+    case ETIMEDOUT:
+        return IT_CN_REJ_TIMEOUT;
+    case ENETUNREACH:
+    case EHOSTUNREACH:
+    case ENETDOWN:
+    case EHOSTDOWN:
+    case EADDRNOTAVAIL:
+    case ENODEV:
+    case EACCES: /* a firewall rule, or a broadcast address */
+    case EPERM:
+        return IT_CN_REJ_BAD_PATH;
+    default:
+        return IT_CN_REJ_OTHER;
+    }
+}
+
+/* ---------------------------------------------------------------- options of a TCP socket */
+
+static void net_get_option(int fd, int level, int option, int *value)
+{
+    socklen_t length = sizeof(*value);
+
+    *value = 0;
+    (void)getsockopt(fd, level, option, value, &length); /* cannot fail: a TCP socket */
+}
+
+void base_net_get_options(int fd, struct base_net_options *options)
+{
+    socklen_t length = sizeof(options->linger);
+
+    net_get_option(fd, IPPROTO_TCP, TCP_NODELAY, &options->nodelay);
+    net_get_option(fd, IPPROTO_TCP, TCP_CORK, &options->cork);
+    net_get_option(fd, SOL_SOCKET, SO_RCVLOWAT, &options->lowat);
+    (void)getsockopt(fd, SOL_SOCKET, SO_LINGER, &options->linger, &length);
+}
+
+void base_net_set_option(int fd, int level, int option, int value)
+{
+    (void)setsockopt(fd, level, option, &value, sizeof(value));
+}
+
+void base_net_drop_linger(int fd)
+{
+    const struct linger none = {.l_onoff = 0};
+
+    (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
+}
+
+/* ---------------------------------------------------------------- addresses of the API */
 
 void base_net_unmap(it_net_addr_t *address)
 {

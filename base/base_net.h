@@ -48,6 +48,34 @@ int base_net_source(const struct sockaddr_storage *remote, struct sockaddr_stora
 /* Returns true for a lack of descriptors or memory, which tells nothing about the address. */
 bool base_net_is_shortage(int error);
 
+/* Gets the local end of a socket. Returns false, and no family, when there is none. */
+bool base_net_local(int fd, struct sockaddr_storage *local);
+/* Gets both ends of a socket. Returns false when it is not connected. */
+bool base_net_ends(int fd, struct sockaddr_storage *local, struct sockaddr_storage *remote);
+
+/* ---------------------------------------------------------------- errors of sockets and ids */
+
+/* Of listening. 0: IT_SUCCESS. */
+it_status_t base_net_listen_status(int error);
+/* Of binding the local end of a connection. 0: IT_SUCCESS. */
+it_status_t base_net_bind_status(int error);
+/* Of connecting. */
+it_conn_reject_code_t base_net_reject_code(int error);
+
+/* ---------------------------------------------------------------- options of a TCP socket */
+
+/* Those that a conversion changes and that the socket's owner may have set. */
+struct base_net_options {
+    int nodelay, cork, lowat;
+    struct linger linger;
+};
+
+void base_net_get_options(int fd, struct base_net_options *options);
+/* If this fails, the stream is only slower. */
+void base_net_set_option(int fd, int level, int option, int value);
+/* close(2) of the last descriptor, which may be this copy, will neither wait nor reset. */
+void base_net_drop_linger(int fd);
+
 /* ---------------------------------------------------------------- addresses of the API */
 
 /* Makes an IPv4-mapped address an IPv4 address; leaves others. */

@@ -86,21 +86,13 @@ bool uiw_accept_drop_oldest(struct uiw_ia *ia)
     return oldest != NULL;
 }
 
-static struct sockaddr_storage accept_local(int fd)
-{
-    struct sockaddr_storage local = {.ss_family = AF_UNSPEC};
-    socklen_t length = sizeof(local);
-
-    (void)getsockname(fd, (struct sockaddr *)&local, &length); /* cannot fail: connected */
-    return local;
-}
-
 /* A request in the table has its stream: the conn gives it up only after the withdrawal. */
 void uiw_request_addresses_locked(struct ual_request *request, struct itx_ep_addresses *addresses)
 {
     const struct uiw_conn *conn = uiw_accept_conn_of(request);
-    struct sockaddr_storage local = accept_local(conn->fd);
+    struct sockaddr_storage local;
 
+    (void)base_net_local(conn->fd, &local); /* cannot fail: connected */
     uiw_tell_address(&local, &addresses->local);
     uiw_tell_address(&conn->remote, &addresses->remote);
 }
@@ -117,8 +109,8 @@ static void accept_fill_request(struct uiw_conn *conn, const struct sockaddr_sto
     request->spigot_id = listen->spigot_id;
     request->conn_qual = listen->conn_qual;
     port = base_net_listen_port(&request->conn_qual);
-    if (*port == 0) { /* a stream that the program has handed over */
-        local = accept_local(conn->fd);
+    if (*port == 0) {                           /* a stream that the program has handed over */
+        (void)base_net_local(conn->fd, &local); /* cannot fail: connected */
         *port = base_net_port(&local);
     }
     /* Cannot fail: an IP address. */
@@ -354,11 +346,9 @@ static void accept_go(struct evd_task *task)
 
 static bool accept_tell_path(const struct uiw_conn *conn, it_path_t *path)
 {
-    struct sockaddr_storage local = {.ss_family = AF_UNSPEC};
-    socklen_t length = sizeof(local);
+    struct sockaddr_storage local;
 
-    return getsockname(conn->fd, (struct sockaddr *)&local, &length) == 0 &&
-           uiw_net_path_between(&local, &conn->remote, path);
+    return base_net_local(conn->fd, &local) && uiw_net_path_between(&local, &conn->remote, path);
 }
 
 /*

@@ -84,28 +84,9 @@ static void act_linger(struct uiw_conn *conn, const void *tail, size_t tail_leng
 /* Converts the errno of UIW_ON_LOST to the reject code of an event. */
 static it_conn_reject_code_t act_reject_code(int error)
 {
-    switch (error) {
-    case EBADMSG:
+    if (error == EBADMSG)
         return IT_CN_REJ_BAD_CONN_PARMS;
-    case ETIMEDOUT:
-        return IT_CN_REJ_TIMEOUT;
-    case ENETUNREACH:
-    case EHOSTUNREACH:
-    case ENETDOWN:
-    case EHOSTDOWN:
-    case EADDRNOTAVAIL:
-    case EACCES: /* a firewall rule, or a broadcast address */
-    case EPERM:
-    case EINVAL:
-        return IT_CN_REJ_BAD_PATH;
-    case ENOMEM:
-    case ENOBUFS:
-    case EMFILE:
-    case ENFILE:
-        return IT_CN_REJ_RESOURCES;
-    default:
-        return IT_CN_REJ_OTHER;
-    }
+    return error == EINVAL ? IT_CN_REJ_BAD_PATH : base_net_reject_code(error);
 }
 
 static it_conn_reject_code_t act_code(const struct uiw_conn *conn)

@@ -64,14 +64,6 @@ enum uiw_conn_event {
     UIW_ON_EVENTS
 };
 
-/* Options of a converted socket that its owner may have set. */
-struct uiw_socket_options {
-    int nodelay;
-    int cork;
-    int lowat;
-    struct linger linger;
-};
-
 struct uiw_conn;
 
 /* What a conn does in a step. */
@@ -155,8 +147,8 @@ struct uiw_conn {
     struct ual_request request;
 
     /* Conversion. */
-    struct uiw_socket_options options; /* before the conversion */
-    uint8_t *buffer;                   /* heap: last streaming message, then early octets */
+    struct base_net_options options; /* before the conversion */
+    uint8_t *buffer;                 /* heap: last streaming message, then early octets */
 
     /* References: one unless the state is OVER, one per submitted task, one per running step. */
     _Atomic unsigned holders;

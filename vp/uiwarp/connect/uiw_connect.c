@@ -123,22 +123,6 @@ static int connect_open(struct uiw_conn *conn, bool reuse)
     return 0;
 }
 
-static it_status_t connect_open_status(int error)
-{
-    switch (error) {
-    case 0:
-        return IT_SUCCESS;
-    case EADDRINUSE:
-    case EACCES: /* a privileged port */
-        return IT_ERR_CONN_QUAL_BUSY;
-    case EADDRNOTAVAIL:
-    case EINVAL:
-        return IT_ERR_INVALID_SOURCE_PATH;
-    default:
-        return IT_ERR_RESOURCES;
-    }
-}
-
 /* Without a local address, asks about the one that the kernel would choose. */
 static bool connect_is_in_timewait(const struct uiw_conn *conn)
 {
@@ -163,7 +147,7 @@ static it_status_t connect_take_port(struct uiw_conn *conn, bool reuse)
 
     if (error == EADDRINUSE && !reuse && connect_is_in_timewait(conn))
         return IT_ERR_EP_TIMEWAIT;
-    return connect_open_status(error);
+    return base_net_bind_status(error);
 }
 
 /* Starts connect(2). Returns 0 or errno. */
@@ -183,10 +167,8 @@ static int connect_start(const struct uiw_conn *conn)
 static bool connect_tell_path(const struct uiw_conn *conn, it_path_t *path)
 {
     struct sockaddr_storage local;
-    socklen_t length = sizeof(local);
 
-    memset(&local, 0, sizeof(local));
-    if (getsockname(conn->fd, (struct sockaddr *)&local, &length) != 0)
+    if (!base_net_local(conn->fd, &local))
         return true;
     (void)uiw_net_path_between(&local, &conn->remote, path); /* cannot fail: IP addresses */
     return memcmp(&local, &conn->remote, sizeof(local)) != 0;

@@ -229,11 +229,10 @@ static int listen_open_any(struct uiw_listener *listener, uint16_t port)
 
 static uint16_t listen_bound_port(const struct uiw_listener *listener)
 {
-    struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
-    socklen_t length = sizeof(address);
+    struct sockaddr_storage address;
 
-    (void)getsockname(listener->sockets[0].fd, (struct sockaddr *)&address, &length);
-    return base_net_port(&address); /* cannot fail: it listens */
+    (void)base_net_local(listener->sockets[0].fd, &address); /* cannot fail: it listens */
+    return base_net_port(&address);
 }
 
 /* Port 0: the kernel chooses a port for the first socket, and the others take the same. */
@@ -286,21 +285,6 @@ static int listen_open_one(struct uiw_listener *listener, const struct sockaddr_
     return listen_add(listener, &address, base_net_length(&address), false);
 }
 
-static it_status_t listen_status(int error)
-{
-    switch (error) {
-    case 0:
-        return IT_SUCCESS;
-    case EADDRINUSE:
-        return IT_ERR_CONN_QUAL_BUSY;
-    case EACCES:
-    case EPERM:
-        return IT_ERR_NO_PERMISSION;
-    default:
-        return IT_ERR_RESOURCES;
-    }
-}
-
 /* at: the only address, or NULL. */
 static it_status_t listen_create(struct uiw_ia *ia, struct ual_listen *listen,
                                  const struct sockaddr_storage *at, uint16_t port,
@@ -334,7 +318,8 @@ static it_status_t listen_create(struct uiw_ia *ia, struct ual_listen *listen,
     if (error != 0) {
         listen_close(listener);
         free(listener);
-        return at && error == EADDRNOTAVAIL ? IT_ERR_INVALID_NETADDR : listen_status(error);
+        return at && error == EADDRNOTAVAIL ? IT_ERR_INVALID_NETADDR
+                                            : base_net_listen_status(error);
     }
     *listener_out = listener;
     return IT_SUCCESS;

@@ -227,14 +227,9 @@ bool uiw_net_path_between(const struct sockaddr_storage *local,
 
 bool uiw_net_path_of(int fd, it_path_t *path)
 {
-    struct sockaddr_storage local = {.ss_family = AF_UNSPEC};
-    struct sockaddr_storage remote = {.ss_family = AF_UNSPEC};
-    socklen_t local_length = sizeof(local);
-    socklen_t remote_length = sizeof(remote);
+    struct sockaddr_storage local, remote;
 
-    return getsockname(fd, (struct sockaddr *)&local, &local_length) == 0 &&
-           getpeername(fd, (struct sockaddr *)&remote, &remote_length) == 0 &&
-           uiw_net_path_between(&local, &remote, path);
+    return base_net_ends(fd, &local, &remote) && uiw_net_path_between(&local, &remote, path);
 }
 
 /* ---------------------------------------------------------------- streams that stay on the host */
@@ -242,8 +237,7 @@ bool uiw_net_path_of(int fd, it_path_t *path)
 /* Returns true if the peer's address is this host's: such octets take the loopback interface. */
 static bool net_stays_on_host(int fd, const struct sockaddr_storage *remote)
 {
-    struct sockaddr_storage local = {.ss_family = AF_UNSPEC};
-    socklen_t length = sizeof(local);
+    struct sockaddr_storage local;
     it_net_addr_t own;
     it_net_addr_t peer;
 
@@ -252,8 +246,8 @@ static bool net_stays_on_host(int fd, const struct sockaddr_storage *remote)
     if (peer.addr_type == IT_IPV4 &&
         ntohl(peer.addr.ipv4.s_addr) >> IN_CLASSA_NSHIFT == IN_LOOPBACKNET)
         return true;
-    return getsockname(fd, (struct sockaddr *)&local, &length) == 0 &&
-           base_net_from_sockaddr(&local, &own) && base_net_is_same(&own, &peer);
+    return base_net_local(fd, &local) && base_net_from_sockaddr(&local, &own) &&
+           base_net_is_same(&own, &peer);
 }
 
 /*

@@ -199,23 +199,6 @@ const struct verbs_conn_role verbs_initiator = {
 
 /* ---------------------------------------------------------------- it_ep_connect */
 
-static it_status_t connect_bind_status(int error)
-{
-    switch (error) {
-    case 0:
-        return IT_SUCCESS;
-    case EADDRINUSE:
-    case EACCES: /* a privileged port, which the consumer cannot have */
-        return IT_ERR_CONN_QUAL_BUSY;
-    case EADDRNOTAVAIL:
-    case ENODEV:
-    case EINVAL:
-        return IT_ERR_INVALID_SOURCE_PATH;
-    default:
-        return IT_ERR_RESOURCES;
-    }
-}
-
 /*
  * Two devices may share the address, or it may belong to another one: rdma_cm may pick that device.
  */
@@ -230,7 +213,7 @@ static it_status_t connect_bind(struct verbs_conn *conn, struct sockaddr_storage
         error = ENODEV;
     if (error != 0)
         verbs_warn(ia, "cannot connect from this address", error);
-    return connect_bind_status(error);
+    return base_net_bind_status(error);
 }
 
 /* Creates an id that is bound to the local end; *remote gets the peer's address. */

@@ -118,19 +118,6 @@ static int listen_open_all(struct verbs_listener *listener, const struct ifaddrs
     return error;
 }
 
-static it_status_t listen_status(int error)
-{
-    switch (error) {
-    case EADDRINUSE:
-        return IT_ERR_CONN_QUAL_BUSY;
-    case EACCES:
-    case EPERM:
-        return IT_ERR_NO_PERMISSION;
-    default:
-        return IT_ERR_RESOURCES;
-    }
-}
-
 /* The removal of the device waits in the kernel until the id is destroyed. */
 static void listen_told(void *context, struct rdma_cm_id *id, const struct verbs_cm_event *event)
 {
@@ -196,7 +183,7 @@ static it_status_t listen_begin(struct ual_listen *listen, const struct ifaddrs 
     if (error != 0) {
         verbs_warn(listener->cm->ia, "cannot listen", error);
         free(listener);
-        return listen_status(error);
+        return base_net_listen_status(error);
     }
     *port = rdma_get_src_port(listener->ids[0]);
     base_list_prepend(&listener->cm->listeners, &listener->link);

@@ -25,29 +25,9 @@ enum reason_ib {
 
 it_conn_reject_code_t verbs_reason_of_errno(int error)
 {
-    switch (error) {
-    case ETIMEDOUT:
-        return IT_CN_REJ_TIMEOUT;
-    case ENETUNREACH:
-    case EHOSTUNREACH:
-    case ENETDOWN:
-    case EHOSTDOWN:
-    case EADDRNOTAVAIL:
-    case ENODEV:
-    case EACCES: /* a firewall rule, or a broadcast address */
-    case EPERM:
-        return IT_CN_REJ_BAD_PATH;
-    case ENOMEM:
-    case ENOBUFS:
-    case EMFILE:
-    case ENFILE:
-        return IT_CN_REJ_RESOURCES;
-    case EPROTO:
-    case EINVAL:
+    if (error == EPROTO || error == EINVAL)
         return IT_CN_REJ_BAD_CONN_PARMS;
-    default:
-        return IT_CN_REJ_OTHER;
-    }
+    return base_net_reject_code(error);
 }
 
 static it_conn_reject_code_t reason_of_rej(int reason)

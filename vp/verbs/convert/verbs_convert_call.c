@@ -43,12 +43,7 @@ static void convert_unmap(struct sockaddr_storage *address)
 
 static bool convert_find_ends(struct verbs_convert *convert, int fd)
 {
-    socklen_t length = sizeof(convert->local);
-
-    if (getsockname(fd, (struct sockaddr *)&convert->local, &length) != 0)
-        return false;
-    length = sizeof(convert->remote);
-    if (getpeername(fd, (struct sockaddr *)&convert->remote, &length) != 0)
+    if (!base_net_ends(fd, &convert->local, &convert->remote))
         return false;
     convert_unmap(&convert->local);
     convert_unmap(&convert->remote);

@@ -6,7 +6,6 @@
 #include "vp/verbs/convert/verbs_stream.h"
 
 #include <errno.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <string.h>
@@ -17,34 +16,18 @@
 
 /* ---------------------------------------------------------------- options */
 
-static void stream_get(int fd, int level, int option, int *value)
-{
-    socklen_t length = sizeof(*value);
-
-    *value = 0;
-    (void)getsockopt(fd, level, option, value, &length); /* cannot fail on a TCP socket */
-}
-
-/* Sets an option; a failure only makes the stream slower. */
-static void stream_set(int fd, int level, int option, int value)
-{
-    (void)setsockopt(fd, level, option, &value, sizeof(value));
-}
-
 static void stream_borrow_options(struct verbs_stream *stream)
 {
-    stream_get(stream->fd, IPPROTO_TCP, TCP_NODELAY, &stream->nodelay);
-    stream_get(stream->fd, IPPROTO_TCP, TCP_CORK, &stream->cork);
-    stream_get(stream->fd, SOL_SOCKET, SO_RCVLOWAT, &stream->lowat);
-    stream_set(stream->fd, IPPROTO_TCP, TCP_CORK, 0);
-    stream_set(stream->fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    base_net_get_options(stream->fd, &stream->options);
+    base_net_set_option(stream->fd, IPPROTO_TCP, TCP_CORK, 0);
+    base_net_set_option(stream->fd, IPPROTO_TCP, TCP_NODELAY, 1);
 }
 
 static void stream_restore_options(const struct verbs_stream *stream)
 {
-    stream_set(stream->fd, SOL_SOCKET, SO_RCVLOWAT, stream->lowat);
-    stream_set(stream->fd, IPPROTO_TCP, TCP_NODELAY, stream->nodelay);
-    stream_set(stream->fd, IPPROTO_TCP, TCP_CORK, stream->cork);
+    base_net_set_option(stream->fd, SOL_SOCKET, SO_RCVLOWAT, stream->options.lowat);
+    base_net_set_option(stream->fd, IPPROTO_TCP, TCP_NODELAY, stream->options.nodelay);
+    base_net_set_option(stream->fd, IPPROTO_TCP, TCP_CORK, stream->options.cork);
 }
 
 /* ---------------------------------------------------------------- life */
@@ -106,12 +89,7 @@ void verbs_stream_close(struct verbs_stream *stream)
 
 void verbs_stream_finish(struct verbs_stream *stream)
 {
-    const struct linger none = {.l_onoff = 0};
-
-    /*
-     * close(2) of the last descriptor, possibly this one, must neither wait nor reset the stream.
-     */
-    (void)setsockopt(stream->fd, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
+    base_net_drop_linger(stream->fd);
     (void)shutdown(stream->fd, SHUT_WR); /* fails if the stream has already ended */
 }
 
@@ -201,7 +179,7 @@ bool verbs_stream_await(struct verbs_stream *stream, size_t octets, bool writabl
          * Without this limit, octets that have been peeked at but do not suffice would wake the
          * loop for ever.
          */
-        stream_set(stream->fd, SOL_SOCKET, SO_RCVLOWAT, (int)more);
+        base_net_set_option(stream->fd, SOL_SOCKET, SO_RCVLOWAT, (int)more);
         events.events = (uint32_t)EPOLLIN | (uint32_t)EPOLLRDHUP;
     }
     if (writable)

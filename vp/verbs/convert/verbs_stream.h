@@ -7,6 +7,7 @@
 #ifndef ITAPI_VP_VERBS_CONVERT_VERBS_STREAM_H
 #define ITAPI_VP_VERBS_CONVERT_VERBS_STREAM_H
 
+#include "base/base_net.h"
 #include "vp/verbs/device/verbs.h"
 
 #include <sys/socket.h>
@@ -18,8 +19,7 @@ struct verbs_stream {
     uint32_t watched;     /* EPOLL bits */
     const uint8_t *early; /* read by the program before the conversion; not consumed yet */
     size_t early_length;
-    /* The options before the conversion. */
-    int nodelay, cork, lowat;
+    struct base_net_options options; /* before the conversion */
 };
 
 /*
