@@ -66,9 +66,8 @@ static inline it_status_t ual_post_sum(const char *call, const struct base_objec
 
 /* Checks all arguments except the segments' contents. call: the name of the call that posts. */
 static inline it_status_t ual_post_check(const char *call, const struct base_object *on,
-                                         const it_lmr_triplet_t *segments, size_t count,
-                                         size_t max_count, it_dto_flags_t flags,
-                                         unsigned legal_flags)
+                                         const void *segments, size_t count, size_t max_count,
+                                         it_dto_flags_t flags, unsigned legal_flags)
 {
     if (!segments && count > 0)
         return base_refuse(IT_ERR_FAULT, call, "%zu local_segments at NULL", count);

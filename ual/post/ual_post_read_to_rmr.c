@@ -26,19 +26,13 @@ static it_status_t ual_post_check_windows(const struct ual_ep *ep, struct vp_req
 {
     const struct ual_ia *ia = ual_ia_of(&ep->object);
     size_t count = request->segment_count;
-    size_t most = ual_post_limit(&ep->attr.srv.rc.max_rdma_read_segments);
     it_status_t status;
 
-    if (!request->windows && count > 0)
-        return base_refuse(IT_ERR_FAULT, POST_READ_TO_RMR, "%zu local_segments at NULL", count);
-    if (ual_ia_failed(ia))
-        return IT_ERR_IA_CATASTROPHE;
-    if ((unsigned)request->flags & ~ual_post_read_flags(ep, count))
-        return base_refuse(IT_ERR_INVALID_DTO_FLAGS, POST_READ_TO_RMR,
-                           "dto_flags %#x, num_segments %zu", (unsigned)request->flags, count);
-    if (count > most)
-        return base_refuse(IT_ERR_INVALID_NUM_SEGMENTS, POST_READ_TO_RMR,
-                           "num_segments %zu, at most %zu", count, most);
+    status = ual_post_check(POST_READ_TO_RMR, &ep->object, request->windows, count,
+                            ual_post_limit(&ep->attr.srv.rc.max_rdma_read_segments), request->flags,
+                            ual_post_read_flags(ep, count));
+    if (status != IT_SUCCESS)
+        return status;
     status = ual_post_sum_windows(ep, request->windows, count, &request->length);
     if (status != IT_SUCCESS)
         return status;

@@ -1,10 +1,81 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* itx_ep_enable_immediate, itx_post_send_imm, itx_post_rdma_write_imm. */
+/*
+ * it_post_send_and_unlink, itx_post_send_from; itx_ep_enable_immediate, itx_post_send_imm,
+ * itx_post_rdma_write_imm.
+ */
 #include "ual/post/ual_post.h"
 
 #include "itx_api.h"
 
 #define UAL_POST_WRITE_IMM_FLAGS UAL_POST_SEND_FLAGS /* the value may be solicited */
+
+it_status_t it_post_send_and_unlink(it_ep_handle_t ep_handle,
+                                    const it_lmr_triplet_t *local_segments, size_t num_segments,
+                                    it_dto_cookie_t cookie, it_dto_flags_t dto_flags,
+                                    it_rmr_context_t rmr_context)
+{
+    struct ual_ep *ep = ual_ep_from(ep_handle);
+    const struct ual_ia *ia;
+    struct vp_request request = {
+        .opcode = VP_SEND_UNLINK,
+        .flags = dto_flags,
+        .cookie = cookie,
+        .segments = local_segments,
+        .segment_count = num_segments,
+        .rmr_context = rmr_context,
+    };
+    it_status_t status;
+
+    if (!ep || ep->datagrams)
+        return ual_ep_refuse(__func__, ep_handle);
+    ia = ual_ia_of(&ep->object);
+    status = ual_post_prepare(__func__, ep, &request, ual_post_limit(&ep->attr.max_send_segments),
+                              UAL_POST_SEND_FLAGS);
+    if (status != IT_SUCCESS)
+        return status;
+    if (!ia->provider->ia_attributes(ia)->send_unlink)
+        return base_refuse(IT_ERR_OP_NOT_SUPPORTED, __func__, "%s has it not", ia->name);
+    return ual_post_hand_over(__func__, ep, &request);
+}
+
+it_status_t itx_post_send_from(it_ep_handle_t ep_handle, const it_lmr_triplet_t *local_segments,
+                               size_t num_segments, it_dto_cookie_t cookie,
+                               it_dto_flags_t dto_flags, const void *octets, size_t *copied)
+{
+    struct ual_ep *ep = ual_ep_from(ep_handle);
+    struct vp_lent lent = {.octets = octets};
+    struct vp_request request = {
+        .opcode = VP_SEND,
+        .flags = dto_flags,
+        .cookie = cookie,
+        .segments = local_segments,
+        .segment_count = num_segments,
+        .lent = &lent,
+    };
+    const struct vp_provider *provider;
+    it_status_t status;
+
+    if (!ep || ep->datagrams)
+        return ual_ep_refuse(__func__, ep_handle);
+    if (!octets)
+        return base_refuse(IT_ERR_FAULT, __func__, "octets is NULL");
+    provider = ual_ia_of(&ep->object)->provider;
+    if (!VP_PROVIDER_HAS(provider, post_lent))
+        return base_refuse(IT_ERR_OP_NOT_SUPPORTED, __func__, "%s reads registered memory only",
+                           provider->name);
+    status = ual_post_prepare(__func__, ep, &request, ual_post_limit(&ep->attr.max_send_segments),
+                              UAL_POST_SEND_FLAGS & ~(unsigned)IT_COALESCE_WR_FLAG);
+    if (status != IT_SUCCESS)
+        return status;
+    if (num_segments == 0)
+        return base_refuse(IT_ERR_INVALID_NUM_SEGMENTS, __func__, "num_segments 0, at least 1");
+    status = provider->post_lent(ep, &request);
+    if (status != IT_SUCCESS)
+        return ual_post_refuse(__func__, ep, status);
+    if (copied)
+        *copied = lent.copied;
+    return status;
+}
 
 it_status_t itx_ep_enable_immediate(it_ep_handle_t ep_handle, it_boolean_t enable)
 {
