@@ -59,6 +59,28 @@ wait "$killed" 2>/dev/null || true
 wait_for in_guest '! pgrep -f "sleep 100[1]"'
 wait_for in_guest '[ "$(ls /sys/fs/cgroup | grep -c ^job)" = 1 ]' # its own
 
+# A job ends while half a line of the host has arrived: the line is not lost.
+in_guest 'touch "$VM_OUT/first"; until [ -e "$VM_OUT/half" ]; do sleep 0.1; done' &
+first=$!
+wait_for [ -e "$guest/out/first" ]
+in_guest '
+    received() { sed -n "s/^1:.* rx:\([0-9]*\).*/\1/p" /proc/tty/driver/serial; }
+    agents() { pgrep -f "[g]uest/agent" | wc -l; }
+    rx=$(received) all=$(agents)
+    touch "$VM_OUT/counted"
+    until [ "$(received)" -ge $((rx + 3)) ]; do sleep 0.1; done
+    touch "$VM_OUT/half"
+    until [ "$(agents)" -lt "$all" ]; do sleep 0.1; done' &
+second=$!
+wait_for [ -e "$guest/out/counted" ]
+mkdir "$guest/jobs/halves"
+echo 'touch "$VM_OUT/whole"' >"$guest/jobs/halves/command"
+printf 'run' 1<>"$guest/channel.in"
+wait "$first" || fail "the first of two commands: status $?"
+wait "$second" || fail "the second of two commands: status $?"
+printf ' halves\n' 1<>"$guest/channel.in"
+wait_for [ -e "$guest/out/whole" ]
+
 # A guest that hangs while it is used causes an error and is ended.
 # Its keeper has other children, too, for moments, and waits for them.
 owner=$(keeper)
