@@ -3,8 +3,8 @@
  * two_hosts DELAY_US COMMAND...: runs a command in a network of its own that has a link to another
  * one. Each packet takes DELAY_US on the link. The command's network has 192.0.2.1, the other one
  * 192.0.2.2. $FAR in front of a command runs it in the other one. Kernels without netem and hosts
- * without root suffice: both ends of the link are TUN devices of this process. The status is 77 if
- * no networks can be made.
+ * without root suffice: both ends of the link are TUN devices of this process. SIGUSR1 cuts the
+ * link: from then on it loses all packets. The status is 77 if no networks can be made.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +12,7 @@
 #include <net/if.h>
 #include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +42,7 @@ struct direction {
 };
 
 static uint64_t delay_ns;
+static volatile sig_atomic_t is_cut;
 
 static void require(int good, const char *what)
 {
@@ -97,6 +99,12 @@ static void open_both(struct direction out[2])
 
 /* ---- The link ------------------------------------------------------------------------------- */
 
+static void cut(int number)
+{
+    (void)number;
+    is_cut = 1;
+}
+
 static uint64_t now_ns(void)
 {
     struct timespec now;
@@ -109,8 +117,9 @@ static void take(struct direction *way)
 {
     for (;;) {
         struct packet lost;
-        struct packet *packet =
-            way->count < UNDER_WAY ? &way->packets[(way->first + way->count) % UNDER_WAY] : &lost;
+        struct packet *packet = way->count < UNDER_WAY && !is_cut
+                                    ? &way->packets[(way->first + way->count) % UNDER_WAY]
+                                    : &lost;
 
         packet->length = read(way->from, packet->octets, PACKET_MAX);
         if (packet->length <= 0)
@@ -167,6 +176,7 @@ int main(int argc, char **argv)
         return 2;
     delay_ns = strtoull(argv[1], NULL, 10) * 1000;
     open_both(ways);
+    (void)signal(SIGUSR1, cut);
     command = fork();
     if (command == 0) {
         (void)execvp(argv[2], &argv[2]);

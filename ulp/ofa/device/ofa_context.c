@@ -9,6 +9,7 @@
 #include "link/ofa_knock.h"
 #include "link/ofa_link.h"
 #include "link/ofa_number.h"
+#include "link/ofa_silence.h"
 #include "memory/ofa_adapter.h"
 #include "memory/ofa_memory.h"
 #include "port/ofa_gid.h"
@@ -75,6 +76,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *base)
         return NULL;
     }
     fill_operations(&context->verbs);
+    ofa_silence_init(context);
     ofa_event_init_port(context);
     context->verbs.context.device = base;
     /* It has no use, but programs duplicate it. */
@@ -106,6 +108,7 @@ int ibv_close_device(struct ibv_context *base)
 {
     struct ofa_context *context = ofa_context_of(base);
 
+    ofa_silence_close(context);
     ofa_fork_remove(context);
     ofa_link_close(context);
     ofa_async_close(context);

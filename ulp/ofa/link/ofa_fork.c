@@ -26,16 +26,6 @@ static struct ofa_timer watch = {.callback = on_time};
 
 /* ---- Claiming ------------------------------------------------------------------------------- */
 
-/* Calls act for each queue pair with an EP. With ofa_context.lock. */
-static void each_locked(struct ofa_context *context, void (*act)(struct ofa_qp *qp, void *argument),
-                        void *argument)
-{
-    for (struct ofa_port_block *block = context->blocks; block; block = block->next)
-        for (unsigned int i = 0; i < OFA_NUMBERS_PER_PORT; i++)
-            if (block->qps[i] && block->qps[i]->ep && !block->qps[i]->leaving)
-                act(block->qps[i], argument);
-}
-
 /* Claims a queue pair if it uses this CQ; NULL: always. */
 static void claim(struct ofa_qp *qp, void *cq)
 {
@@ -57,7 +47,7 @@ static void on_progress(struct ofa_cq *cq, bool armed)
     before = cq->progress_before;
     if (atomic_load_explicit(&cq->progress, memory_order_relaxed) == on_progress)
         atomic_store_explicit(&cq->progress, before, memory_order_relaxed);
-    each_locked(context, claim, cq);
+    ofa_number_each_locked(context, claim, cq);
     (void)pthread_mutex_unlock(&context->lock);
     if (before)
         before(cq, armed);
@@ -67,7 +57,7 @@ static void claim_all_locked(void)
 {
     for (struct ofa_context *context = contexts; context; context = context->next) {
         (void)pthread_mutex_lock(&context->lock);
-        each_locked(context, claim, NULL);
+        ofa_number_each_locked(context, claim, NULL);
         (void)pthread_mutex_unlock(&context->lock);
     }
 }
@@ -146,7 +136,7 @@ static void before_fork(void)
         if (!context->frozen)
             continue;
         (void)pthread_mutex_lock(&context->lock);
-        each_locked(context, suspend, &any);
+        ofa_number_each_locked(context, suspend, &any);
         (void)pthread_mutex_unlock(&context->lock);
     }
     if (ends[0] >= 0)

@@ -5,6 +5,7 @@
 #include "link/ofa_greeting.h"
 #include "link/ofa_link.h"
 #include "link/ofa_number.h"
+#include "link/ofa_silence.h"
 #include "memory/ofa_adapter.h"
 #include "port/ofa_gid.h"
 #include "post/ofa_post.h"
@@ -428,6 +429,7 @@ int ofa_hand_step(struct ofa_qp *qp)
         limit_patience(qp);
     if (state_of(qp) == OFA_LINK_CONNECTING || state_of(qp) == OFA_LINK_UP) {
         raise_ord(qp);
+        ofa_silence_watch(qp);
         return 0;
     }
     if (!address_of_peer(qp, &peer))

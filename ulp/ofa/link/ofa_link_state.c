@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Link up and link down. */
 #include "link/ofa_link.h"
+#include "link/ofa_silence.h"
 #include "post/ofa_post.h"
+
+#include <string.h>
 
 void ofa_link_up_locked(struct ofa_qp *qp)
 {
     qp->link.state = OFA_LINK_UP;
     if (qp->link.moves && atomic_load_explicit(&qp->state, memory_order_relaxed) != IBV_QPS_ERR)
         atomic_store_explicit(&qp->state, IBV_QPS_RTS, memory_order_relaxed);
+    memset(&qp->silence, 0, sizeof(qp->silence));
+    ofa_silence_watch(qp);
     ofa_hold_release(qp);
 }
 

@@ -129,6 +129,15 @@ struct ofa_qp *ofa_number_find_locked(const struct ofa_context *context, uint32_
     return qp && !qp->leaving ? qp : NULL;
 }
 
+void ofa_number_each_locked(struct ofa_context *context,
+                            void (*act)(struct ofa_qp *qp, void *argument), void *argument)
+{
+    for (struct ofa_port_block *block = context->blocks; block; block = block->next)
+        for (unsigned int i = 0; i < OFA_NUMBERS_PER_PORT; i++)
+            if (block->qps[i] && block->qps[i]->ep && !block->qps[i]->leaving)
+                act(block->qps[i], argument);
+}
+
 void ofa_number_leave(struct ofa_context *context)
 {
     for (struct ofa_port_block *block = context->blocks; block; block = block->next)

@@ -19,6 +19,10 @@ void ofa_number_remove(struct ofa_context *context, struct ofa_qp *qp);
 /* With ofa_context.lock. Returns the queue pair; NULL: none has the number. */
 struct ofa_qp *ofa_number_find_locked(const struct ofa_context *context, uint32_t number);
 
+/* With ofa_context.lock. Calls act for each queue pair with an EP that is not being destroyed. */
+void ofa_number_each_locked(struct ofa_context *context,
+                            void (*act)(struct ofa_qp *qp, void *argument), void *argument);
+
 /* With ofa_context.lock. Returns the block of a port; NULL: not reserved by the context. */
 struct ofa_port_block *ofa_number_block_locked(const struct ofa_context *context, uint32_t port);
 

@@ -132,6 +132,7 @@ struct ofa_context {
     it_lmr_handle_t nobody_lmr; /* grants no access; replaces unknown keys */
     struct itx_features features;
     struct ofa_port_block *blocks;
+    struct ofa_timer silence; /* link/ofa_silence.h */
 
     /* Held while a datagram is copied, so that no region is freed. Taken before ofa_cq.lock. */
     pthread_mutex_t datagram_lock;
@@ -314,6 +315,14 @@ struct ofa_link {
     struct ofa_early_list knocks;
 };
 
+/* What the last look at a connection has found (link/ofa_silence.h). */
+struct ofa_silence {
+    uint64_t acked;
+    uint64_t received;
+    uint64_t since_ns; /* neither has changed since then; 0: no request was unfinished */
+    bool asks;         /* the kernel asks the peer's kernel */
+};
+
 /* A posted request that waits for the connection. */
 struct ofa_held {
     struct ofa_held *next;
@@ -376,6 +385,7 @@ struct ofa_qp {
     struct ofa_pd *pd;
     struct ofa_srq *srq;
     struct ofa_link link;
+    struct ofa_silence silence; /* guarded by ofa_context.lock */
     pthread_mutex_t modify_lock; /* guards state and attributes */
     struct ibv_qp_attr attr;
     struct ibv_qp_cap cap;

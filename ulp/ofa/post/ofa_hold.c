@@ -109,6 +109,16 @@ static void claim_locked(struct ofa_qp *qp)
         (void)itx_ep_claim(qp->send_ep);
 }
 
+bool ofa_hold_is_suspended(struct ofa_qp *qp)
+{
+    bool suspended;
+
+    ofa_spin_take(&qp->post_lock);
+    suspended = qp->suspended;
+    ofa_spin_drop(&qp->post_lock);
+    return suspended;
+}
+
 void ofa_hold_claim(struct ofa_qp *qp)
 {
     ofa_spin_take(&qp->post_lock);

@@ -119,6 +119,8 @@ void ofa_hold_flush(struct ofa_qp *qp, enum ibv_wc_status status);
  */
 bool ofa_hold_suspend(struct ofa_qp *qp);
 
+bool ofa_hold_is_suspended(struct ofa_qp *qp);
+
 /* Claims the connection for this process, unless the other process has it. */
 void ofa_hold_claim(struct ofa_qp *qp);
 
