@@ -22,7 +22,7 @@ static void set_option(const struct ofa_qp *qp, int level, int name, int value)
 }
 
 /*
- * While a request waits for the peer's process, the kernel asks the peer's kernel once a second, and
+ * While a request waits for the peer's process, the kernel asks the peer's kernel once a second. It
  * ends the connection if there is no answer for the time limit.
  */
 static void ask(struct ofa_qp *qp, bool ask, uint64_t limit_ns)

@@ -385,7 +385,7 @@ struct ofa_qp {
     struct ofa_pd *pd;
     struct ofa_srq *srq;
     struct ofa_link link;
-    struct ofa_silence silence; /* guarded by ofa_context.lock */
+    struct ofa_silence silence;  /* guarded by ofa_context.lock */
     pthread_mutex_t modify_lock; /* guards state and attributes */
     struct ibv_qp_attr attr;
     struct ibv_qp_cap cap;
