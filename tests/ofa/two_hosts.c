@@ -4,7 +4,8 @@
  * one. Each packet takes DELAY_US on the link. The command's network has 192.0.2.1, the other one
  * 192.0.2.2. $FAR in front of a command runs it in the other one. Kernels without netem and hosts
  * without root suffice: both ends of the link are TUN devices of this process. SIGUSR1 cuts the
- * link: from then on it loses all packets. The status is 77 if no networks can be made.
+ * link: from then on it loses all packets, until SIGUSR2. The status is 77 if no networks can be
+ * made.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -101,8 +102,7 @@ static void open_both(struct direction out[2])
 
 static void cut(int number)
 {
-    (void)number;
-    is_cut = 1;
+    is_cut = number == SIGUSR1;
 }
 
 static uint64_t now_ns(void)
@@ -177,6 +177,7 @@ int main(int argc, char **argv)
     delay_ns = strtoull(argv[1], NULL, 10) * 1000;
     open_both(ways);
     (void)signal(SIGUSR1, cut);
+    (void)signal(SIGUSR2, cut);
     command = fork();
     if (command == 0) {
         (void)execvp(argv[2], &argv[2]);
