@@ -2,16 +2,22 @@
 /*
  * Which thread does the work of connections: waiting threads of the program, the library's thread
  * if none waits, and no thread if there is no connection. One connection that alone is busy does
- * not keep others from being served.
+ * not keep others from being served. Where the program leads all the time, the library's thread
+ * rests.
  */
 #include "exs_kit.h"
 
+#include "support/time_limit.h"
+
+#include <dirent.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define ROUNDS  300
@@ -219,6 +225,71 @@ static void test_silence(void)
     CHECK_STARTS(exs_qdelete(queue));
 }
 
+/* ---- The program leads all the time --------------------------------------------------------- */
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Returns how often the library's own thread has slept: neither this one nor the IA's. */
+static long service_sleeps(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    const struct dirent *task;
+    long sleeps = -1;
+
+    CHECK(tasks);
+    while ((task = readdir(tasks)) != NULL) {
+        char path[300], name[32] = "", line[128];
+        FILE *file;
+        long found = -1;
+
+        (void)snprintf(path, sizeof(path), "/proc/self/task/%s/status", task->d_name);
+        file = atoi(task->d_name) != getpid() ? fopen(path, "re") : NULL;
+        while (file && fgets(line, sizeof(line), file))
+            if (sscanf(line, "Name: %31s", name) != 1)
+                (void)sscanf(line, "voluntary_ctxt_switches: %ld", &found);
+        if (file)
+            (void)fclose(file);
+        if (found >= 0 && strncmp(name, "itapi:", 6) != 0)
+            sleeps = found;
+    }
+    (void)closedir(tasks);
+    return sleeps;
+}
+
+/*
+ * Each look of the library's thread costs this one a switch, so there is less than one in two
+ * milliseconds. Where other programs take the processor, some windows have more.
+ */
+static void test_rest(void)
+{
+    exs_qhandle_t queue = exs_qcreate(4);
+    const struct timeval none = {0, 0};
+    uint64_t limit = now_ns() + (uint64_t)time_limit_ms(20000) * 1000000;
+    struct exs_pair pair;
+    uint64_t begin, now;
+    exs_event_t event;
+    long before;
+
+    exs_pair_open(&pair, SOCK_STREAM);
+    do {
+        CHECK((begin = now_ns()) < limit);
+        before = service_sleeps();
+        CHECK(before >= 0);
+        do {
+            CHECK_RESULT(0, exs_qdequeue(queue, &event, 1, &none));
+            now = now_ns();
+        } while (now - begin < 100000000);
+    } while (service_sleeps() - before > (long)((now - begin) / 2000000));
+    exs_pair_close(&pair);
+    CHECK_STARTS(exs_qdelete(queue));
+}
+
 int main(int argc, char **argv)
 {
     CHECK_STARTS(exs_init(EXS_VERSION1));
@@ -231,5 +302,6 @@ int main(int argc, char **argv)
     test_alone(EXS_WAIT_BUSY_POLL);
     test_alone(EXS_WAIT_ADAPTIVE);
     test_silence();
+    test_rest();
     return 0;
 }
