@@ -112,6 +112,11 @@ void chaos_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The pair's connection may end from now on. */
 void chaos_harm(uint32_t pair, uint32_t attempt);
 bool chaos_is_harmed(uint32_t pair, uint32_t attempt);
+/*
+ * All connections of this worker end. Called before the first one does, so that the others see the
+ * reason before the end; without a port nobody takes the next incarnation for this one.
+ */
+void chaos_leave(struct chaos_worker *leaving);
 
 /* Returns the address of the servers, with this port (network byte order). */
 struct sockaddr_in chaos_server_address(uint16_t port);

@@ -86,6 +86,7 @@ static void run_target(void)
     if (itiser_portal_address(target, 0, &address))
         atomic_store(&worker->port, ((struct sockaddr_in *)(void *)&address)->sin_port);
     (void)event_base_dispatch(base);
+    chaos_leave(worker);
     itiser_free(target);
 }
 
@@ -267,7 +268,6 @@ int main(int argc, char **argv)
     else
         run_clients();
     chaos_count(COUNT_GENERATIONS, 1);
-    atomic_store(&worker->port, 0);
-    atomic_fetch_add(&worker->incarnation, 1);
+    chaos_leave(worker);
     return 0;
 }

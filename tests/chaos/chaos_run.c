@@ -49,6 +49,7 @@ static const struct {
 
 static char folder[PATH_MAX];
 static int memory; /* of the run, for other programs */
+static volatile sig_atomic_t is_told_to_end;
 
 enum trouble {
     TROUBLE_KILL,
@@ -146,6 +147,7 @@ static void worker_start(unsigned i)
         exit(2);
     }
     if (process == 0) {
+        (void)signal(SIGTERM, SIG_DFL);
         links_close();
         if (chaos->workers[i].layer != LAYER_IT)
             worker_become(i);
@@ -171,8 +173,7 @@ static void trouble_begin(unsigned i, enum trouble trouble, uint64_t length_us)
     trouble_counts[trouble]++;
     switch (trouble) {
     case TROUBLE_KILL:
-        atomic_fetch_add(&worker->incarnation, 1);
-        atomic_store(&worker->port, 0);
+        chaos_leave(worker);
         (void)kill(worker->process, SIGKILL);
         (void)waitpid(worker->process, NULL, 0);
         worker->process = 0;
@@ -326,6 +327,13 @@ static bool tell(void)
 
 /* ---- The run --------------------------------------------------------------------------------- */
 
+/* SIGTERM ends the run early; it is judged as any other. */
+static void on_end(int signal_number)
+{
+    (void)signal_number;
+    is_told_to_end = 1;
+}
+
 static void find_folder(void)
 {
     ssize_t length = readlink("/proc/self/exe", folder, sizeof(folder) - 1);
@@ -464,7 +472,8 @@ int main(int argc, char **argv)
     end_us = chaos_now_us() + (uint64_t)seconds * 1000000u;
     /* A layer that has moved nothing yet may only have had bad luck. */
     last_us = end_us + (uint64_t)time_limit_ms(30000) * 1000u;
-    while (chaos_now_us() < (all_have_moved() ? end_us : last_us)) {
+    (void)signal(SIGTERM, on_end);
+    while (!is_told_to_end && chaos_now_us() < (all_have_moved() ? end_us : last_us)) {
         clock_run();
         links_run();
         play(chaos_now_us());

@@ -73,6 +73,12 @@ void chaos_harm(uint32_t pair, uint32_t attempt)
         ;
 }
 
+void chaos_leave(struct chaos_worker *leaving)
+{
+    atomic_store(&leaving->port, 0);
+    atomic_fetch_add(&leaving->incarnation, 1);
+}
+
 bool chaos_is_harmed(uint32_t pair, uint32_t attempt)
 {
     return atomic_load(&chaos->pairs[pair].harmed) >= attempt;

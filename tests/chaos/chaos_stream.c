@@ -67,8 +67,7 @@ static bool is_filled(const unsigned char *octets, size_t length, uint32_t seed)
 /* All connections end: the others may know that before the first one does. */
 static void leave(void)
 {
-    atomic_store(&worker->port, 0);
-    atomic_fetch_add(&worker->incarnation, 1);
+    chaos_leave(worker);
 }
 
 static bool is_over(void)

@@ -441,8 +441,7 @@ static void live(uint64_t until_us)
 static void node_close(void)
 {
     queued_count = 0;
-    atomic_store(&worker->port, 0);
-    atomic_fetch_add(&worker->incarnation, 1);
+    chaos_leave(worker);
     for (unsigned i = 0; i < conn_count; i++) {
         if (conns[i].ep && generation % 3 == 0)
             (void)DONE(it_ep_free, (conns[i].ep));
