@@ -100,7 +100,7 @@ void verbs_cm_ep_end(struct verbs_ep *ep)
 
 void verbs_cm_ep_forget(struct verbs_ep *ep)
 {
-    (void)ep;
+    verbs_cm_ep_end(ep);
 }
 
 bool verbs_cm_keeps_qp(struct verbs_ep *ep, struct ibv_qp *qp)

@@ -210,3 +210,93 @@ Test(verbs_flush, an_empty_receive_on_siw, .fini = stub_close)
     fx_done_len(n.fx.recv_evd, n.b, IT_DTO_RC_RECV_CMPL_EVENT, 5, 0);
     fx_done_len(n.fx.request_evd, n.a, IT_DTO_SEND_CMPL_EVENT, 6, 0);
 }
+
+/* ---------------------------------------------------------------- the wrap of the numbers */
+
+#define HELD 40u /* more than one poll takes, and than the numbers have left before the wrap */
+
+/* The queues are longer than one poll takes. Most completions wait below the EVD. */
+static const struct stub_shape deep = {.requests = 64, .receives = 64, .events = 2};
+
+static void write_all(unsigned from, unsigned to)
+{
+    for (unsigned k = from; k < to; k++)
+        fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, k, FX_SIGNAL);
+}
+
+/*
+ * The last post of the device has a number behind the wrap, or just below it. What is posted after
+ * the end is flushed behind all that the device still has.
+ */
+static void drain_across_the_wrap(unsigned done)
+{
+    behave_as(LAZY);
+    stub_node_pair(&n, &deep);
+    write_all(0, done);
+    for (unsigned k = 0; k < done; k++)
+        fx_done(n.fx.request_evd, n.a, IT_DTO_RDMA_WRITE_CMPL_EVENT, k, IT_DTO_SUCCESS);
+    stub_hold(stub_qp(n.a), true);
+    write_all(0, HELD);
+    for (unsigned k = 0; k < HELD; k++)
+        fx_recv(n.a, &n.buf, 0, 8, k);
+    stub_disconnected(n.a);
+    write_all(HELD, HELD + 3);
+    for (unsigned k = HELD; k < HELD + 3; k++)
+        fx_recv(n.a, &n.buf, 0, 8, k);
+    fx_empty(n.fx.request_evd);
+    fx_empty(n.fx.recv_evd);
+    stub_flush(stub_qp(n.a));
+    expect_flushed(n.fx.request_evd, IT_DTO_RDMA_WRITE_CMPL_EVENT, 0, HELD + 3);
+    expect_flushed(n.fx.recv_evd, IT_DTO_RC_RECV_CMPL_EVENT, 0, HELD + 3);
+    fx_empty(n.fx.request_evd);
+    fx_empty(n.fx.recv_evd);
+    stub_node_close(&n);
+}
+
+Test(verbs_flush, in_order_across_the_wrap)
+{
+    for (unsigned done = 0; done < 12; done++)
+        drain_across_the_wrap(done);
+}
+
+/* Waits until the IA's thread has done what it was told: freeing an EP waits for it. */
+static void await_ia(void)
+{
+    CHECK_OK(it_ep_free(stub_node_ep(&n, &usual)));
+}
+
+/*
+ * The reset lies on one side of the wrap, and posts of the old or of the new connection on the
+ * other. Only a failure of the new one ends it.
+ */
+static void reset_across_the_wrap(unsigned before, unsigned after)
+{
+    behave_as(PROMPT);
+    stub_node_pair(&n, &deep);
+    stub_hold(stub_qp(n.a), true);
+    write_all(0, before);
+    stub_disconnected(n.a);
+    stub_disconnected(n.b);
+    CHECK_OK(it_ep_reset(n.a));
+    CHECK_OK(it_ep_reset(n.b));
+    stub_connect(n.a, n.b);
+    expect_flushed(n.fx.request_evd, IT_DTO_RDMA_WRITE_CMPL_EVENT, 0, before);
+    write_all(0, after);
+    for (unsigned k = 0; k < after; k++)
+        fx_done(n.fx.request_evd, n.a, IT_DTO_RDMA_WRITE_CMPL_EVENT, k, IT_DTO_SUCCESS);
+    await_ia();
+    CHECK_EQ(IT_EP_STATE_CONNECTED, fx_ep_state(n.a));
+    stub_fail_next(stub_qp(n.a), IBV_WC_REM_ACCESS_ERR);
+    write_all(after, after + 1);
+    fx_done(n.fx.request_evd, n.a, IT_DTO_RDMA_WRITE_CMPL_EVENT, after, IT_DTO_ERR_REMOTE_ACCESS);
+    fx_ep_wait_state(n.a, IT_EP_STATE_NONOPERATIONAL);
+    stub_node_close(&n);
+}
+
+Test(verbs_flush, a_reset_across_the_wrap)
+{
+    for (unsigned before = 1; before < 14; before++) {
+        reset_across_the_wrap(before, 0);
+        reset_across_the_wrap(before, 14);
+    }
+}

@@ -38,8 +38,7 @@ int sdp_shutdown(struct sdp_connection *connection, int how)
 static bool is_drained(const struct sdp_connection *connection)
 {
     return connection->ended || connection->failed || connection->lost || connection->frozen ||
-           (connection->machine.sent_disconn &&
-            (int32_t)(connection->tx_done - connection->tx_end) >= 0);
+           (connection->machine.sent_disconn && sdp_post_is_done(connection, connection->tx_end));
 }
 
 static void wait_drained(struct sdp_connection *connection, const struct timespec *deadline)

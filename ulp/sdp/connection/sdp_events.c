@@ -338,7 +338,7 @@ void sdp_push(struct sdp_connection *connection)
         if (connection->finish && connection->tx_sent == connection->tx_filled)
             sdp_machine_finish(machine);
         push_control(connection);
-        drained = (int32_t)(connection->tx_done - connection->tx_end) >= 0;
+        drained = sdp_post_is_done(connection, connection->tx_end);
         if (drained && (machine->failed ? machine->due == 0 || sdp_machine_credits(machine) == 0
                                         : machine->sent_disconn && machine->got_disconn))
             disconnect(connection);

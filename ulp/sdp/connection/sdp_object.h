@@ -228,6 +228,11 @@ void sdp_aim_in_child(struct sdp_connection *connection);
 
 /* Returns true if a message may be posted: there is a free head. */
 bool sdp_post_room(const struct sdp_connection *connection);
+/* Returns true if the message of this number, one of the last, has completed. The numbers wrap. */
+static inline bool sdp_post_is_done(const struct sdp_connection *connection, uint32_t number)
+{
+    return (int32_t)(connection->tx_done - number) >= 0;
+}
 /* Returns true if a call that sends so many octets may cause completions. */
 bool sdp_post_completes(const struct sdp_connection *connection, size_t octets);
 /* Posts a message: the head, then the payload from registered memory. */

@@ -125,7 +125,7 @@ static uint32_t write_sink(struct sdp_connection *connection, const struct pin *
     sdp_machine_written(&connection->machine, octets, &message);
     sdp_post(connection, &message, connection->lmr, NULL);
     number = connection->tx_posted;
-    while ((int32_t)(connection->tx_done - number) < 0 && !is_dead(connection))
+    while (!sdp_post_is_done(connection, number) && !is_dead(connection))
         (void)sdp_wait(connection, NULL);
     return is_dead(connection) ? 0 : octets;
 }
