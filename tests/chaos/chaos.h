@@ -44,6 +44,7 @@ enum chaos_count {
     COUNT_LACKS,  /* calls that failed without descriptors */
     COUNT_GENERATIONS,
     COUNT_CONVERTED, /* processes of SDP that have converted a connection */
+    COUNT_NO_RESULT, /* results of Reads and atomic operations that rxe has left out */
     COUNTS
 };
 
@@ -79,6 +80,7 @@ struct chaos {
     unsigned servers, clients, endpoints;  /* of LAYER_IT */
     struct chaos_place places[2];          /* of clients, of servers */
     bool on_devices;                       /* there are no links */
+    bool on_rxe;                           /* which leaves results out */
     unsigned workers_all;                  /* with those of the upper layers, which come last */
     _Atomic uint64_t octets[CHAOS_LAYERS]; /* received and checked */
     int time_factor;

@@ -8,7 +8,7 @@
 
 #define ROUNDS   2u /* of one side at a time */
 #define RECEIVES 8u
-#define ACKS     32u /* a device may tell late that an answer was sent */
+#define ACKS     8u /* answers under way; a device may tell late that one was sent */
 #define MESSAGE  4096u
 #define LARGE    16384u
 
@@ -52,6 +52,7 @@ struct conn {
     uint64_t pending; /* a bit for each post */
     unsigned due;
     struct round rounds[ROUNDS];
+    uint32_t unanswered[ROUNDS]; /* seeds of the peer's rounds whose answer has to wait; 0: none */
     unsigned rounds_done, rounds_planned;
     uint64_t counted;
     unsigned char *expected; /* the peer's source */

@@ -26,11 +26,17 @@ struct message {
     unsigned char octets[CHUNK];
 };
 
-/* Where the peer's octets go. */
+/*
+ * Where the peer's octets go. InfiniBand does not tell how long private data is, so that zeros at
+ * the end are not told apart from padding: the last octet is none.
+ */
 struct invitation {
     uint64_t address;
     uint64_t key;
+    uint64_t end; /* END */
 };
+
+#define END UINT64_MAX
 
 struct state {
     DAT_EVD_HANDLE sent, received, connection;
@@ -152,7 +158,7 @@ static bool state_open(struct stream *stream)
 
 static struct invitation invitation_of(const struct state *state)
 {
-    return (struct invitation){(uintptr_t)state->target, state->key};
+    return (struct invitation){(uintptr_t)state->target, state->key, END};
 }
 
 /* Waits for the first connection event. */
