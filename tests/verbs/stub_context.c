@@ -2,6 +2,7 @@
 /* The stub device itself: it is listed, opened and queried, and raises asynchronous events. */
 #include "verbs/stub_private.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <rdma/ib_user_verbs.h>
 #include <stdlib.h>
@@ -105,7 +106,8 @@ int ibv_query_port(struct ibv_context *context, uint8_t number,
     (void)context, (void)number;
     attr->state = IBV_PORT_ACTIVE;
     attr->max_msg_sz = 1u << 31;
-    attr->gid_tbl_len = 0;
+    attr->gid_tbl_len = stub.has_gids ? 2 : 0;
+    attr->active_mtu = IBV_MTU_1024;
     attr->link_layer = stub.on_ethernet ? IBV_LINK_LAYER_ETHERNET : IBV_LINK_LAYER_INFINIBAND;
     return 0;
 }
@@ -113,8 +115,19 @@ int ibv_query_port(struct ibv_context *context, uint8_t number,
 ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries,
                              size_t max_entries, uint32_t flags, size_t entry_size)
 {
-    (void)context, (void)entries, (void)max_entries, (void)flags, (void)entry_size;
-    return 0;
+    static const enum ibv_gid_type types[] = {IBV_GID_TYPE_ROCE_V1, IBV_GID_TYPE_ROCE_V2};
+    size_t count = stub.has_gids ? 2 : 0;
+
+    (void)context, (void)flags;
+    if (count > max_entries || entry_size != sizeof(*entries))
+        abort();
+    for (uint32_t i = 0; i < count; i++) {
+        entries[i] =
+            (struct ibv_gid_entry){.gid_index = i, .port_num = 1, .gid_type = (uint32_t)types[i]};
+        if (inet_pton(AF_INET6, STUB_GID, &entries[i].gid) != 1)
+            abort();
+    }
+    return (ssize_t)count;
 }
 
 /* ---------------------------------------------------------------- asynchronous events */

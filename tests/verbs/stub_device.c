@@ -14,6 +14,7 @@
 
 #define STUB_QUEUE    4096u /* entries of each queue */
 #define STUB_SEGMENTS 32
+#define STUB_HEADER   40u /* in front of a datagram */
 
 struct stub_cq {
     struct ibv_cq cq;
@@ -56,6 +57,8 @@ struct stub_qp {
     enum ibv_wc_status failure;
     struct stub_posted posted;
     unsigned ord;
+    unsigned access;
+    uint32_t key;
 };
 
 struct stub_settings stub;
@@ -218,11 +221,15 @@ static enum ibv_wc_status stub_send(struct stub_qp *qp, const struct stub_work *
     struct stub_queue *rq = qp->peer->rq;
     const struct stub_work *recv = &rq->work[rq->head % STUB_QUEUE];
     uint32_t length = stub_length(work);
-    struct ibv_wc wc = {.opcode = IBV_WC_RECV, .qp_num = qp->peer->qp.qp_num};
+    uint32_t header = qp->qp.qp_type == IBV_QPT_UD ? STUB_HEADER : 0;
+    struct ibv_wc wc = {
+        .opcode = IBV_WC_RECV, .qp_num = qp->peer->qp.qp_num, .src_qp = qp->qp.qp_num};
 
     if (rq->head == rq->tail)
         return IBV_WC_RNR_RETRY_EXC_ERR;
-    stub_copy_out(work, room);
+    memset(room, 0, header);
+    stub_copy_out(work, room + header);
+    length += header;
     wc.wr_id = recv->wr_id;
     wc.byte_len = length;
     if (stub.checks_keys && !stub_may_use(&qp->peer->qp, recv))
@@ -515,6 +522,16 @@ struct stub_posted stub_posted(struct ibv_qp *qp)
     return posted;
 }
 
+unsigned stub_access(struct ibv_qp *qp)
+{
+    return ((struct stub_qp *)qp)->access;
+}
+
+uint32_t stub_key(struct ibv_qp *qp)
+{
+    return ((struct stub_qp *)qp)->key;
+}
+
 unsigned stub_ord(struct ibv_qp *qp)
 {
     unsigned ord;
@@ -642,9 +659,15 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 
 int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
+    if (stub.modify_error)
+        return stub.modify_error;
     pthread_mutex_lock(&stub_lock);
     if (mask & IBV_QP_STATE)
         qp->state = attr->qp_state;
+    if (mask & IBV_QP_ACCESS_FLAGS)
+        ((struct stub_qp *)qp)->access = attr->qp_access_flags;
+    if (mask & IBV_QP_QKEY)
+        ((struct stub_qp *)qp)->key = attr->qkey;
     if (mask & IBV_QP_MAX_QP_RD_ATOMIC)
         ((struct stub_qp *)qp)->ord = attr->max_rd_atomic;
     if ((mask & IBV_QP_STATE) && attr->qp_state == IBV_QPS_ERR)
@@ -665,11 +688,22 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
     return 0;
 }
 
+static struct ibv_ah_attr stub_last_address;
+
+struct ibv_ah_attr stub_address(void)
+{
+    return stub_last_address;
+}
+
 struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 {
-    struct ibv_ah *ah = stub_new(sizeof(*ah));
+    struct ibv_ah *ah;
 
-    (void)attr;
+    errno = stub.address_error;
+    if (stub.address_error)
+        return NULL;
+    stub_last_address = *attr;
+    ah = stub_new(sizeof(*ah));
     if (ah)
         ah->pd = pd;
     return ah;

@@ -15,6 +15,7 @@
 
 #define STUB_NAME "stub0"
 #define STUB_NODE "uverbs0"
+#define STUB_GID  "::ffff:192.0.2.1"
 
 /* How the device behaves. Set before the IA is opened. */
 struct stub_settings {
@@ -37,6 +38,9 @@ struct stub_settings {
     bool raises_sigpipe; /* posting raises SIGPIPE in its thread, as siw does without a peer */
     bool blocks_sigpipe; /* set by the stub: the thread had SIGPIPE blocked */
     int open_error;      /* errno of ibv_open_device; 0: it succeeds */
+    int modify_error;    /* errno of ibv_modify_qp; 0: it succeeds */
+    int address_error;   /* errno of ibv_create_ah; 0: it succeeds */
+    bool has_gids;       /* port 1 has STUB_GID for RoCE 1 and for RoCE 2 */
 };
 
 extern struct stub_settings stub;
@@ -60,6 +64,11 @@ struct stub_posted {
 struct stub_posted stub_posted(struct ibv_qp *qp);
 /* Returns the number of Reads at once that the QP was set to. */
 unsigned stub_ord(struct ibv_qp *qp);
+/* Return the rights of the peer, and the key of datagrams, that the QP was set to. */
+unsigned stub_access(struct ibv_qp *qp);
+uint32_t stub_key(struct ibv_qp *qp);
+/* Returns what the last address was made of. */
+struct ibv_ah_attr stub_address(void);
 
 /* Flushes what .lazy_flush has deferred. */
 void stub_flush(struct ibv_qp *qp);

@@ -173,3 +173,27 @@ Test(verbs_check, counters_of_an_endpoint)
     CHECK_EQ(1, counters.receives_done);
     stub_node_close(&node);
 }
+
+/* Returns the device as it_interface_list tells of it, or NULL. */
+static const it_interface_t *listed(void)
+{
+    static it_interface_t list[8];
+    size_t count = sizeof(list) / sizeof(list[0]), total = 0;
+
+    it_interface_list(list, &count, &total);
+    CHECK_EQ(count, total);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(list[i].name, STUB_NAME) == 0)
+            return &list[i];
+    }
+    return NULL;
+}
+
+Test(verbs_check, the_list_of_interfaces)
+{
+    CHECK_EQ(IT_IB_TRANSPORT, listed()->transport_type);
+    stub.like_iwarp = true;
+    CHECK_EQ(IT_IWARP_TCP_TRANSPORT, listed()->transport_type);
+    stub.no_device = true;
+    CHECK(listed() == NULL);
+}

@@ -411,15 +411,49 @@ Test(verbs_notify, a_port_comes_and_goes, .init = stub_open, .fini = stub_close)
     CHECK_EQ(IT_ASYNC_UNAFF_SPIGOT_ONLINE, event.unaff_async.event_number);
 }
 
-Test(verbs_notify, an_endpoint_that_fails_is_told_of, .init = stub_pair, .fini = stub_close)
+/* Each of these ends the connection. */
+Test(verbs_notify, what_the_device_says_of_an_endpoint)
 {
-    it_event_t event;
+    static const struct {
+        enum ibv_event_type type;
+        it_event_type_t number;
+    } rows[] = {
+        {IBV_EVENT_QP_FATAL, IT_ASYNC_AFF_EP_FAILURE},
+        {IBV_EVENT_QP_ACCESS_ERR, IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION},
+        {IBV_EVENT_QP_REQ_ERR, IT_ASYNC_AFF_EP_L_TRANSPORT_ERROR},
+    };
 
-    stub_raise(IBV_EVENT_QP_FATAL, stub_qp(n.a), 0);
-    event = fx_wait(n.fx.aff_evd);
-    CHECK_EQ(IT_ASYNC_AFF_EP_FAILURE, event.aff_async.event_number);
-    CHECK(event.aff_async.cause.ep == n.a);
-    fx_ep_wait_state(n.a, IT_EP_STATE_NONOPERATIONAL);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        it_event_t event;
+
+        stub_start();
+        stub_pair();
+        stub_raise(rows[i].type, stub_qp(n.a), 0);
+        event = fx_wait(n.fx.aff_evd);
+        CHECK_EQ(rows[i].number, event.aff_async.event_number);
+        CHECK(event.aff_async.cause.ep == n.a);
+        fx_ep_wait_state(n.a, IT_EP_STATE_NONOPERATIONAL);
+        CHECK_EQ(1, stub_failures());
+        stub_close();
+    }
+}
+
+/* None of these is a failure: the connection goes on, and nobody is told. */
+Test(verbs_notify, what_is_no_failure_of_an_endpoint, .init = stub_pair, .fini = stub_close)
+{
+    static const enum ibv_event_type types[] = {
+        IBV_EVENT_COMM_EST,     IBV_EVENT_SQ_DRAINED,          IBV_EVENT_PATH_MIG,
+        IBV_EVENT_PATH_MIG_ERR, IBV_EVENT_GID_CHANGE,          IBV_EVENT_PKEY_CHANGE,
+        IBV_EVENT_LID_CHANGE,   IBV_EVENT_QP_LAST_WQE_REACHED, IBV_EVENT_CQ_ERR,
+    };
+
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+        stub_raise(types[i], stub_qp(n.a), 0);
+    stub_raise(IBV_EVENT_QP_FATAL, stub_qp(n.b), 0); /* the last one that is read */
+    fx_ep_wait_state(n.b, IT_EP_STATE_NONOPERATIONAL);
+    CHECK(fx_wait(n.fx.aff_evd).aff_async.cause.ep == n.b);
+    fx_empty(n.fx.aff_evd);
+    CHECK_EQ(IT_EP_STATE_CONNECTED, fx_ep_state(n.a));
 }
 
 Test(verbs_notify, a_device_that_is_gone_fails_the_ia, .init = stub_pair, .fini = stub_close)

@@ -617,8 +617,9 @@ int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param)
 
 int rdma_reject(struct rdma_cm_id *id, const void *private_data, uint8_t length)
 {
-    (void)private_data, (void)length;
-    return use(STUB_REJECT, id);
+    const struct rdma_conn_param param = {.private_data = private_data, .private_data_len = length};
+
+    return use_with(STUB_REJECT, id, &param);
 }
 
 int rdma_establish(struct rdma_cm_id *id)
