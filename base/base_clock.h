@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Monotonic nanoseconds, and a cheaper tick counter that tells whether two calls are close in time.
- */
+/* Monotonic nanoseconds, and a cheaper tick counter, to see if two calls are close in time. */
 #ifndef ITAPI_BASE_CLOCK_H
 #define ITAPI_BASE_CLOCK_H
 

@@ -226,10 +226,7 @@ static inline bool vp_request_has_bad_key(const struct vp_request *request)
 
 /* The data path. The EP holds a pointer to this table, so a post costs one indirect call. */
 struct vp_ep_ops {
-    /*
-     * Returns IT_ERR_OP_NOT_SUPPORTED, in every state, for an opcode that the provider does not
-     * know.
-     */
+    /* Returns IT_ERR_OP_NOT_SUPPORTED, in every state, for an opcode it does not know. */
     it_status_t (*post_request)(struct ual_ep *ep, const struct vp_request *request);
     it_status_t (*post_recv)(struct ual_ep *ep, const it_lmr_triplet_t *segments, size_t count,
                              it_dto_cookie_t cookie, it_dto_flags_t flags);
@@ -277,17 +274,12 @@ struct vp_provider {
     size_t ia_area, pz_area, lmr_area, rmr_area, srq_area, ep_area, listen_area;
     size_t address_area, ud_service_area;
 
-    /*
-     * Fills at most capacity records and returns how many Interfaces exist; 0 also when resources
-     * are short.
-     */
+    /* Fills at most capacity records. Returns how many Interfaces exist; 0 also in a shortage. */
     size_t (*interfaces)(it_interface_t *interfaces, size_t capacity);
     /* Also returns true when resources are too short to find out: ia_open then fails. */
     bool (*has_interface)(const char *name);
 
-    /*
-     * The IA's own thread is already running. May set the progress functions (evd/evd_progress.h).
-     */
+    /* The IA's own thread runs already. May set the progress functions (evd/evd_progress.h). */
     it_status_t (*ia_open)(struct ual_ia *ia);
     /* Called after all objects of the IA are gone, while its thread still runs. */
     void (*ia_close)(struct ual_ia *ia);
@@ -352,10 +344,7 @@ struct vp_provider {
      * (IT_ERR_INVALID_EP_KEY), and sets the EP number.
      */
     it_status_t (*ep_create)(struct ual_ep *ep);
-    /*
-     * In any state: cuts a live connection, reports nothing, and returns when no thread uses the
-     * EP.
-     */
+    /* In any state: cuts a live connection, reports nothing, returns when no thread uses the EP. */
     void (*ep_destroy)(struct ual_ep *ep);
     /*
      * Called before and after ep_modify_locked, without the EP's lock: between the two calls no
@@ -435,10 +424,7 @@ struct vp_provider {
      */
     it_status_t (*ud_reply)(struct ual_request *request, const struct vp_ud_reply *reply);
 
-    /*
-     * The functions from here on are optional, each for itself: the pointer is NULL, or .size ends
-     * before it.
-     */
+    /* Each function from here on is optional: the pointer is NULL, or .size ends before it. */
     /*
      * Adds to the values in *counters, which begin at 0. The EP is live. Any thread; the lock of
      * the IA's lists is held.

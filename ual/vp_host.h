@@ -231,9 +231,7 @@ struct vp_host {
      */
     bool (*waiter_begin_poll)(struct evd_waiter *waiter, int kick_fd);
     bool (*waiter_end_poll)(struct evd_waiter *waiter);
-    /*
-     * Wakes a sleeping thread, which then polls again. Spurious wake-ups are allowed. Any thread.
-     */
+    /* Any thread. Wakes a sleeping thread, which polls again. Spurious wake-ups are allowed. */
     void (*waiter_wake)(struct evd_waiter *waiter);
 
     /* ---- LMR. */

@@ -243,9 +243,7 @@ it_status_t itx_evd_create_mixed(it_ia_handle_t ia_handle, uint32_t streams,
 
 /* ---------------------------------------------------------------- freeing one */
 
-/*
- * Makes all waiters return: one that looked before EVD_DYING was set is woken and looks again.
- */
+/* Makes all waiters return: one that looked before EVD_DYING was set is woken and looks again. */
 static void evd_abort_waiters(struct evd *evd)
 {
     (void)atomic_fetch_or_explicit(&evd->users, EVD_DYING, memory_order_acq_rel);

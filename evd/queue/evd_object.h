@@ -204,10 +204,7 @@ static inline bool evd_member_offers_locked(const struct evd *member)
 {
     return member->aevd && (member->enabled || member->offered != 0);
 }
-/*
- * Gives the member a new AEVD, on which the caller has a hold, or none. Returns the old one, with
- * its hold.
- */
+/* Gives the member a new AEVD, held by the caller, or none. Returns the old one, with its hold. */
 struct evd *evd_member_change_locked(struct evd *member, struct evd *aevd);
 /* Returns the next member to serve, pinned, or NULL. Serves members in turn. */
 struct evd *evd_member_next_locked(struct evd *aevd);

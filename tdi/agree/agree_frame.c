@@ -86,9 +86,7 @@ static bool frame_decode_terms(const uint8_t *body, size_t length, struct agree_
     return true;
 }
 
-/*
- * The last frames of a side are understood in every version: there may be more behind the reason.
- */
+/* A side's last frames are understood in every version: there may be more behind the reason. */
 static bool frame_decode_body(const uint8_t *body, size_t length, struct agree_frame *frame)
 {
     if (frame->type == AGREE_REFUSE || frame->type == AGREE_ABORT) {

@@ -8,9 +8,7 @@
 
 void ual_srq_destroy(struct base_object *object);
 
-/*
- * Does everything but ual_object_end: the object's memory stays for windows that still refer to it.
- */
+/* Does all but ual_object_end: the object's memory stays for windows that still refer to it. */
 void ual_ep_stop(struct ual_ep *ep);
 
 /* ---------------------------------------------------------------- ual_ep_attr.c */

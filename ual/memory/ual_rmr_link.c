@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * it_rmr_link, it_rmr_bind10, it_rmr_unlink, and the calls by key: they post requests on an
- * endpoint.
- */
+/* it_rmr_link, it_rmr_bind10, it_rmr_unlink, and the calls by key: they post requests on an EP. */
 #include "ual/post/ual_post.h"
 
 #define UAL_RMR_PRIVS        ((unsigned)IT_PRIV_REMOTE | (unsigned)IT_PRIV_ATOMIC)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The state machine of an RC endpoint: one table, one function through which every change passes.
- */
+/* The state machine of an RC endpoint: a table, and one function through which all changes pass. */
 #ifndef ITAPI_UAL_OBJECT_UAL_EP_STATE_H
 #define ITAPI_UAL_OBJECT_UAL_EP_STATE_H
 

@@ -11,9 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/*
- * The offset of a member's end: the size of the version of the struct that ended with this member.
- */
+/* The offset of a member's end: the size of the struct's version that ended with this member. */
 #define UAL_SIZE_UP_TO(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
 
 /* The first version of a struct that two files use. */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Providers as the library itself sees them: the provider interface, the objects, and the registry.
- */
+/* Providers as the library sees them: the provider interface, the objects, and the registry. */
 #ifndef ITAPI_UAL_OBJECT_UAL_PROVIDER_H
 #define ITAPI_UAL_OBJECT_UAL_PROVIDER_H
 

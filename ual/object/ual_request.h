@@ -23,9 +23,7 @@ struct ual_request *ual_request_take(uint64_t id, const struct ual_ia *ia, bool 
  */
 void ual_request_put_back(struct ual_request *request, uint64_t id);
 
-/*
- * Returns the IA of a waiting request of that kind without taking it, or NULL when it is unknown.
- */
+/* Returns the IA of a waiting request of that kind without taking it, or NULL if it is unknown. */
 struct ual_ia *ual_request_ia(uint64_t id, bool datagram);
 
 /* For the provider: takes this request out. Returns false when a call has already taken it. */
@@ -36,10 +34,7 @@ bool ual_request_withdraw(struct ual_request *request);
  * when the EVD has no room: the event is lost.
  */
 bool ual_request_announce(const struct ual_request *request);
-/*
- * The same, but an EVD without room does not overflow, since the calling function reports the
- * failure.
- */
+/* The same, but an EVD without room does not overflow, since the caller reports the failure. */
 bool ual_request_announce_unless_full(const struct ual_request *request);
 
 /* For it_ia_free: rejects all requests of the IA that still wait for a decision. */

@@ -25,9 +25,7 @@ extern const struct base_entries ual_srq_entries;
 #define UAL_POST_RDMA_FLAGS (UAL_POST_RECV_FLAGS | (unsigned)IT_BARRIER_FENCE_FLAG)
 #define UAL_POST_SEND_FLAGS (UAL_POST_RDMA_FLAGS | (unsigned)IT_SOLICITED_WAIT_FLAG)
 
-/*
- * IT_UNLINK_LOCAL_SINK is legal only with one segment, so that the region to unlink is unambiguous.
- */
+/* IT_UNLINK_LOCAL_SINK is legal only with one segment: the region to unlink is unambiguous. */
 static inline unsigned ual_post_read_flags(const struct ual_ep *ep, size_t segment_count)
 {
     const struct ual_ia *ia = ual_ia_of(&ep->object);

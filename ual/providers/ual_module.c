@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Providers in shared libraries: what such a library must have, and where this project's own lies.
- */
+/* Providers in shared libraries: what such a library must have; where this project's own lies. */
 #include "ual/providers/ual_providers.h"
 
 #include "base/base_log.h"

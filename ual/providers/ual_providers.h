@@ -94,10 +94,7 @@ void ual_conf_load(bool (*add)(const struct vp_provider *provider));
  */
 const char *ual_alias_add(const char *name, const char *interface_name);
 
-/*
- * Returns the Interface that the name stands for, never another alias; NULL if the name is not an
- * alias.
- */
+/* Returns the Interface that the name stands for, never another alias; NULL: it is no alias. */
 const char *ual_alias_of(const char *name);
 
 /* ---------------------------------------------------------------- ual_host.c, ual_host_loop.c */

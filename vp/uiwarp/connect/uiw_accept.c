@@ -351,9 +351,7 @@ static bool accept_tell_path(const struct uiw_conn *conn, it_path_t *path)
     return base_net_local(conn->fd, &local) && uiw_net_path_between(&local, &conn->remote, path);
 }
 
-/*
- * Runs in the caller's thread up to the EP's step, so that the caller need not wait for the loop.
- */
+/* Runs in the caller's thread up to the EP's step: the caller need not wait for the loop. */
 it_status_t uiw_accept(struct ual_ep *ep, struct ual_request *request, const void *private_data,
                        size_t length)
 {

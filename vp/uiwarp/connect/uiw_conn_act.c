@@ -31,9 +31,7 @@ void uiw_conn_send_request(struct uiw_conn *conn)
 void uiw_conn_responder_config(struct uiw_conn *conn, struct iw_mpa_config *config)
 {
     uiw_ep_mpa_config(conn->ep, conn->mpa.config.suppress_depths, config);
-    /*
-     * The EP offers no RTR as Initiator. As Responder it must still name the RTRs that it accepts.
-     */
+    /* The EP offers no RTR as Initiator. As Responder it must still name those it accepts. */
     if (config->rtr == 0)
         config->rtr = IW_RTR_WRITE | IW_RTR_READ;
     /* A Send takes a receive, so it is only used for Initiators that can send nothing else. */

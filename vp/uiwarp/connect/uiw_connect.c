@@ -301,9 +301,7 @@ static void connect_keep_arguments(struct uiw_conn *conn, const it_path_t *path,
     conn->private_length = length;
 }
 
-/*
- * Runs in the caller's thread up to the EP's step, so that the caller need not wait for the loop.
- */
+/* Runs in the caller's thread up to the EP's step: the caller need not wait for the loop. */
 it_status_t uiw_connect(struct ual_ep *ep, const it_path_t *path,
                         const it_conn_attributes_t *attributes, const it_conn_qual_t *qual,
                         it_cn_est_flags_t flags, const void *private_data, size_t length)

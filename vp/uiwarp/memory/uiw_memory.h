@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The memory of an IA: its STags, its spare buffers, and the provider's part of PZs, LMRs and RMRs.
- */
+/* The memory of an IA: STags, spare buffers, and the provider's part of PZs, LMRs and RMRs. */
 #ifndef ITAPI_VP_UIWARP_MEMORY_UIW_MEMORY_H
 #define ITAPI_VP_UIWARP_MEMORY_UIW_MEMORY_H
 

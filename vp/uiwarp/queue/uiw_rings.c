@@ -52,10 +52,7 @@ static void rings_plan_for(const struct uiw_ep *ep, const struct uiw_ring_sizes 
     plan->rq_stride = uiw_slot_stride(sizeof(struct uiw_rqe), sizes->receive_segments);
     plan->rq_mask = uiw_ring_size(sizes->receives) - 1;
     plan->orq_mask = rings_larger(uiw_ring_size(sizes->ord) - 1, ep->reads.orq_mask);
-    /*
-     * Twice the IRD: a peer that has its answer may send the next Request before the reader sees
-     * the slot free.
-     */
+    /* Twice the IRD: a peer with its answer may ask again before the reader sees the slot free. */
     plan->irq_mask = rings_larger(uiw_ring_size(2 * (size_t)(sizes->ird ? sizes->ird : 1)) - 1,
                                   ep->reads.irq_mask);
 }

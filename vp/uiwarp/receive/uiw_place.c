@@ -97,9 +97,7 @@ void uiw_place_unmap(void *context)
         uiw_mr_unpin(ep->rx.pinned[--ep->rx.pinned_count]);
 }
 
-/*
- * Adds octets [offset, offset + *length) of local segments to *iov. Lowers *length if that is full.
- */
+/* Adds octets [offset, offset + *length) of local segments to *iov. A full *iov lowers *length. */
 static enum iw_error place_map_segments(struct uiw_ep *ep, const struct uiw_segment *segments,
                                         unsigned segment_count, uint32_t offset, uint32_t *length,
                                         struct iovec *iov, unsigned *count)

@@ -89,10 +89,7 @@ static inline bool uiw_has_failed(const struct uiw_ep *ep)
            atomic_load_explicit(&ep->tx.failed_stream, memory_order_acquire);
 }
 
-/*
- * Forgets the failure of a request or response behind octets that could not be sent: it will be
- * tried again.
- */
+/* Forgets the failure of a request or response behind octets not sent: it will be tried again. */
 static inline void uiw_failure_forget(struct uiw_ep *ep)
 {
     atomic_store_explicit(&ep->tx.failed_status, IT_DTO_SUCCESS, memory_order_relaxed);

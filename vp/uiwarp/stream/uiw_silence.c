@@ -32,10 +32,7 @@
 
 #define SILENCE_NUDGE_NS (250 * BASE_NS_PER_MS)
 #define SILENCE_TRIPS    4u /* round trips without an octet */
-/*
- * Intervals of checking for the Reply's TCP ACK. The first is a round trip, each later one
- * is twice as long.
- */
+/* Intervals of checking for the Reply's TCP ACK: first a round trip, then twice the last. */
 #define SILENCE_LOOK_MIN_NS BASE_NS_PER_MS
 #define SILENCE_LOOK_MAX_NS (10 * BASE_NS_PER_S)
 

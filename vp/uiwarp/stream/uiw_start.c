@@ -23,9 +23,7 @@
 
 /* ---------------------------------------------------------------- start */
 
-/*
- * Returns the MULPDU: an FPDU fills one TCP segment, or, with a large MSS, is as large as can be.
- */
+/* Returns the MULPDU: an FPDU fills a TCP segment, or, with a large MSS, is as large as can be. */
 static uint32_t start_max_ulpdu(int fd, bool markers)
 {
     int mss = 0;

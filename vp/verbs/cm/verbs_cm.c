@@ -68,9 +68,7 @@ static bool cm_take(struct verbs_cm *cm)
     if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
         listen_context = event->listen_id->context;
     cm_copy_event(event, &copy);
-    /*
-     * Acknowledges before anything else, since destroying an id waits for its events. Cannot fail.
-     */
+    /* Acknowledges first, since destroying an id waits for its events. Cannot fail. */
     (void)rdma_ack_cm_event(event);
     cm_dispatch(cm, id, context, listen_context, &copy);
     if (copy.type == RDMA_CM_EVENT_DEVICE_REMOVAL)

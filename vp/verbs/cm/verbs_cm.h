@@ -14,9 +14,7 @@ static inline struct verbs_listen *verbs_listen_of(struct ual_listen *listen)
     return vp_area(verbs_host, VP_LISTEN, listen);
 }
 
-/*
- * Tries of a random port: when most ports are in use, the one rdma_cm picks may belong to a socket.
- */
+/* Tries of a random port: with most ports in use, the one rdma_cm picks may belong to a socket. */
 #define VERBS_PORT_TRIES 256u
 
 /* ---------------------------------------------------------------- the provider's table */

@@ -54,10 +54,7 @@ static bool accept_announce(struct verbs_conn *conn, const struct verbs_listener
     cm->undecided++;
     (void)verbs_conn_step(conn, VERBS_ON_ANNOUNCED);
     verbs_host->request_add(&conn->request);
-    /*
-     * A call that takes the request now waits for this thread, so the conn is still here
-     * afterwards.
-     */
+    /* A call that takes the request now waits for this thread: the conn is here afterwards. */
     if (verbs_host->request_announce(&conn->request) ||
         !verbs_host->request_withdraw(&conn->request))
         return true;

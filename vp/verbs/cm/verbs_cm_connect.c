@@ -141,10 +141,7 @@ static void connect_ask(struct verbs_conn *conn, const struct verbs_cm_event *ev
     verbs_host->ep_report(ep, &news);
 }
 
-/*
- * An event of an iWARP device has the depths of this side, one of an InfiniBand device those of the
- * peer.
- */
+/* An event of an iWARP device has the depths of this side, one of InfiniBand those of the peer. */
 static void connect_take_depths(struct verbs_conn *conn, const struct verbs_cm_event *event)
 {
     bool own = conn->cm->ia->is_iwarp;
@@ -199,9 +196,7 @@ const struct verbs_conn_role verbs_initiator = {
 
 /* ---------------------------------------------------------------- it_ep_connect */
 
-/*
- * Two devices may share the address, or it may belong to another one: rdma_cm may pick that device.
- */
+/* Two devices may share the address, or it is another one's: rdma_cm may pick that device. */
 static it_status_t connect_bind(struct verbs_conn *conn, struct sockaddr_storage *local)
 {
     const struct verbs_ia *ia = conn->cm->ia;

@@ -134,9 +134,7 @@ static void gid_to_address(const it_ib_gid_t *gid, it_net_addr_t *address)
     base_net_unmap(address);
 }
 
-/*
- * ---------------------------------------------------------------- addresses of InfiniBand's paths
- */
+/* --------------------------------------------------------------- addresses of InfiniBand paths */
 
 static struct verbs_path_memo *memo_find_locked(const struct verbs_cm *cm,
                                                 const it_ib_net_endpoint_t *ib)

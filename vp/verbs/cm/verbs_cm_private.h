@@ -197,10 +197,7 @@ bool verbs_conn_end(struct verbs_conn *conn, enum ual_ep_step step,
                     const struct ual_conn_news *news);
 /* Ends an attempt in the same way, with IT_CM_MSG_CONN_NONPEER_REJECT_EVENT. */
 void verbs_conn_fail(struct verbs_conn *conn, it_conn_reject_code_t code);
-/*
- * Steps the state machine and carries out the action: for an event of rdma_cm, or for another
- * event.
- */
+/* Steps the state machine and acts: for an event of rdma_cm, or for another event. */
 void verbs_conn_handle(struct verbs_conn *conn, const struct verbs_cm_event *event);
 void verbs_conn_on(struct verbs_conn *conn, enum verbs_conn_event event);
 /* Carries out the actions that both roles share. */

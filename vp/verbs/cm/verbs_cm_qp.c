@@ -10,10 +10,7 @@
 /* Retries of a QP on InfiniBand. 7 is the maximum, but rxe takes it as unlimited. */
 #define QP_RETRIES     6
 #define QP_RNR_RETRIES 7 /* unlimited, for a receiver that is not ready */
-/*
- * The code for 0.64 ms: the time until the peer retries when it found no receive. The default is
- * 655 ms.
- */
+/* The code for 0.64 ms: when the peer retries after it found no receive. The default is 655 ms. */
 #define QP_RNR_DELAY 12
 /* rdma_cm counts in 8 bits, and all ones have a special meaning. */
 #define QP_READS_MAX 254u

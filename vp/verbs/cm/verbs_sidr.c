@@ -342,9 +342,7 @@ static bool asked_announce(struct verbs_asked *asked)
     if (!verbs_host->timer_start(asked->timer, SIDR_LIFE_NS))
         return false;
     verbs_host->request_add(&asked->request);
-    /*
-     * A call that takes the request now waits for this thread, so asked is still valid afterwards.
-     */
+    /* A call that takes the request now waits for this thread: asked is still valid afterwards. */
     return verbs_host->request_announce(&asked->request) ||
            !verbs_host->request_withdraw(&asked->request);
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The source of an EVD: CQs, with the completions of the device and those that the provider makes.
- */
+/* The source of an EVD: CQs, with the device's completions and those that the provider makes. */
 #ifndef ITAPI_VP_VERBS_COMPLETE_VERBS_COMPLETE_H
 #define ITAPI_VP_VERBS_COMPLETE_VERBS_COMPLETE_H
 
@@ -17,9 +15,7 @@ struct verbs_share {
     uint32_t eps;
 };
 
-/*
- * One CQ of an EVD, with room for the completions of all queues on it. Guarded by the EVD's lock.
- */
+/* A CQ of an EVD, with room for the completions of all queues on it. Guarded by the EVD's lock. */
 struct verbs_cq {
     struct verbs_cq *next;
     struct ibv_cq *cq;
@@ -51,9 +47,7 @@ struct verbs_source {
 #define VERBS_SOURCE_BATCH 32u /* completions taken by one poll */
 
 /* ---- The EVD's lock is held. */
-/*
- * Polls at most one batch into the stash, after its completions. Returns how many the device had.
- */
+/* Polls at most a batch into the stash, after its completions. Returns how many the device had. */
 uint32_t verbs_source_poll_batch(struct verbs_cq *cq);
 /* Flushes the rest once all completions of the device are in the stash or taken. */
 void verbs_source_drained(struct verbs_queue *queue);
@@ -91,9 +85,7 @@ struct verbs_ud {
     struct evd_datagram *datagrams;
 };
 
-/*
- * The queue's lock is held. Notes where the header of a datagram will lie in this slot's receive.
- */
+/* With the queue's lock. Notes where a datagram's header will lie in this slot's receive. */
 void verbs_ud_note(struct verbs_queue *queue, const struct verbs_slot *slot,
                    const it_lmr_triplet_t *segments, size_t count);
 

@@ -18,9 +18,7 @@ static bool source_is_of(const struct ibv_wc *wc, const struct verbs_queue *queu
     return ((const struct verbs_slot *)(uintptr_t)wc->wr_id)->queue == queue;
 }
 
-/*
- * Polls everything into the stash, after the completions already there. The stash has room for it.
- */
+/* Polls everything into the stash, after the completions already there; there is room for it. */
 static void source_poll_all(struct verbs_cq *cq)
 {
     size_t left = (size_t)(cq->stash_end - cq->stash_first);

@@ -126,9 +126,7 @@ static it_status_t source_find(struct verbs_ep *ep, enum vp_queue queue,
     return IT_SUCCESS;
 }
 
-/*
- * Chooses a size that seldom makes another CQ necessary: that of the EVD plus the present capacity.
- */
+/* Chooses a size that seldom makes another CQ necessary: the EVD's plus the present capacity. */
 static uint32_t source_capacity(struct verbs_ep *ep, enum vp_queue queue, size_t there,
                                 uint32_t need)
 {

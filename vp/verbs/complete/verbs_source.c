@@ -18,10 +18,7 @@
 /* One in this many polls that find nothing does all the work that is due then. */
 #define SOURCE_LOOKS 16u
 
-/*
- * From here on a usual completion is zero: the status, which is IT_DTO_SUCCESS, and all members
- * after it.
- */
+/* From here on a usual completion is zero: the status, IT_DTO_SUCCESS, and all members after it. */
 #define SOURCE_CLEAR_FROM offsetof(it_all_dto_cmpl_event_t, dto_status)
 #define SOURCE_CLEAR_HALF ((size_t)64)
 #define SOURCE_CLEAR_END  (offsetof(it_all_dto_cmpl_event_t, src_path) + sizeof(it_path_t))
@@ -485,9 +482,7 @@ static inline __attribute__((always_inline)) uint32_t source_poll_batch(struct v
     return (uint32_t)count;
 }
 
-/*
- * Polls at most one batch into the stash, after its completions. Returns how many the device had.
- */
+/* Polls at most a batch into the stash, after its completions. Returns how many the device had. */
 uint32_t verbs_source_poll_batch(struct verbs_cq *cq)
 {
     return source_poll_batch(cq);

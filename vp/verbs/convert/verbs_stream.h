@@ -44,10 +44,7 @@ bool verbs_stream_take(struct verbs_stream *stream, size_t length);
 /* Waits for that many octets, or the end; octets 0: for none. Returns false without memory. */
 bool verbs_stream_await(struct verbs_stream *stream, size_t octets, bool writable);
 
-/*
- * Gives the stream back to the program as it was; verbs_stream_leave also gives fd back to the
- * caller.
- */
+/* Gives the stream back to the program as it was; verbs_stream_leave also gives back fd. */
 void verbs_stream_return(struct verbs_stream *stream);
 void verbs_stream_leave(struct verbs_stream *stream);
 /*

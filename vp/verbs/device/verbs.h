@@ -78,9 +78,7 @@ static inline struct verbs_address *verbs_address_of(struct ual_address *address
 
 /* Runs the function on the IA's thread and returns its status. */
 it_status_t verbs_run(struct ual_ia *ia, it_status_t (*function)(void *argument), void *argument);
-/*
- * Logs "IA: failure: strerror(error)"; the second, only if error is not 0 and the device is there.
- */
+/* Logs "IA: failure: strerror(error)"; the second only if error is not 0 and the device there. */
 void verbs_warn(const struct verbs_ia *ia, const char *failure, int error);
 void verbs_warn_unless_removed(struct verbs_ia *ia, const char *failure, int error);
 

@@ -166,10 +166,7 @@ struct verbs_ep {
     _Atomic bool request_failed; /* with .reads_overtaken: a failed request has been polled */
 
     struct verbs_conn *conn; /* owned by verbs_cm_conn.c; used on the IA's thread only */
-    /*
-     * Guarded by the EP's lock: the depths before they were agreed on, and the ends of the
-     * connection.
-     */
+    /* Guarded by the EP's lock: depths before they were agreed on, and the connection's ends. */
     bool agreed;
     uint32_t wanted_ird, wanted_ord;
     struct sockaddr_in6 local, remote; /* with .agreed; each may be a struct sockaddr_in */

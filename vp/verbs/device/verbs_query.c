@@ -215,9 +215,7 @@ it_status_t verbs_ia_query(struct ual_ia *ual, it_ia_info_t **info_out)
         free(list);
         return IT_ERR_RESOURCES;
     }
-    /*
-     * A member that is not set here stays zero: not offered. The access layer sets the attributes.
-     */
+    /* A member not set here stays zero: not offered. The access layer sets the attributes. */
     query_fill_vendor(ia, info);
     info->dto_alignment_hint = 64; /* a cache line */
     info->ird_ord_ia_support = IT_TRUE;

@@ -93,10 +93,7 @@ static struct ibv_mr *memory_try(const struct vp_lmr_info *info, struct ual_pz *
     struct ibv_mr *mr = ibv_reg_mr(verbs_pz_of(pz)->pd, info->addr, info->length, *access);
     bool bad_memory = !mr && (errno == EFAULT || errno == EACCES);
 
-    /*
-     * Kernels require write access for memory that may have windows, whatever the windows would
-     * allow.
-     */
+    /* Kernels require write access for memory that may have windows, whatever those would allow. */
     if (!bad_memory || !(*access & IBV_ACCESS_MW_BIND) || (*access & IBV_ACCESS_LOCAL_WRITE))
         return mr;
     *access &= ~(unsigned)IBV_ACCESS_MW_BIND;

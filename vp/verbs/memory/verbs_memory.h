@@ -34,10 +34,7 @@ static inline struct verbs_pz *verbs_pz_of(struct ual_pz *pz)
 
 #define VERBS_LIMIT_TEXT 64
 
-/*
- * After a shortage: returns the limit of locked memory, if there is one, as a suffix for the error
- * text.
- */
+/* After a shortage: returns the limit of locked memory, if any, as a suffix for the error text. */
 const char *verbs_limit_text(int error, char text[VERBS_LIMIT_TEXT]);
 it_status_t verbs_pz_create(struct ual_pz *ual);
 void verbs_pz_destroy(struct ual_pz *ual);

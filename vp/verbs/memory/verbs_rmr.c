@@ -310,10 +310,7 @@ static int unlink_post_locked(struct verbs_ep *ep, struct verbs_slot *slot, stru
     struct ibv_send_wr *bad;
     int error;
 
-    /*
-     * The window is closed already, perhaps by a peer, which is legal; or dropping the window
-     * closes it.
-     */
+    /* It is closed already, perhaps by a peer, which is legal; or dropping the window closes it. */
     if (rmr->is_unsure || !rmr->is_open || (!rmr->wide && rmr->qp_num != ep->qp->qp_num)) {
         error = nothing_post(ep, slot, flags);
         if (error == 0 && (rmr->is_unsure || rmr->is_open))

@@ -50,10 +50,7 @@ void verbs_rmr_leave(struct verbs_ia *ia, uint32_t qp_num);
 /* A peer has invalidated the key. Returns the RMR that had it, or NULL. */
 it_handle_t verbs_rmr_invalidated(struct verbs_ia *ia, uint32_t key);
 
-/*
- * Called with the queue's lock. Posts nothing unless it returns success. *error: the device's
- * errno.
- */
+/* With the queue's lock. Posts nothing unless it returns success. *error: the device's errno. */
 it_status_t verbs_link_request(struct verbs_ep *ep, struct verbs_slot *slot,
                                const struct vp_request *request, int *error);
 void verbs_link_done(struct verbs_slot *slot, bool executed);

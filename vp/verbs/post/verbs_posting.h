@@ -14,15 +14,10 @@ bool verbs_queue_make(struct verbs_queue *queue, struct verbs_ep *ep, size_t dep
                       bool is_receive);
 void verbs_queue_free(struct verbs_queue *queue);
 
-/*
- * Called with the queue's lock. Sets whether usual posts go straight to the device, and their room.
- */
+/* With the queue's lock. Sets whether usual posts go straight to the device, and their room. */
 void verbs_queue_refresh(struct verbs_queue *queue);
 
-/*
- * Called with the queue's lock, which it drops. The slot is filled in; error is the device's
- * result.
- */
+/* With the queue's lock, which it drops. The slot is filled in; error is the device's result. */
 it_status_t verbs_queue_finish(struct verbs_queue *queue, int error);
 
 /* Fills in the members that usual posts share. No thread posts yet. */

@@ -111,9 +111,7 @@ static void async_dispatch(struct verbs_ia *ia, struct ibv_async_event *event)
 
 /* ---------------------------------------------------------------- reading them */
 
-/*
- * Reads an event without ibv_get_async_event, since libsiw prints all events that pass through it.
- */
+/* Reads an event without ibv_get_async_event: libsiw prints all events that pass through it. */
 static bool async_read_raw(struct verbs_ia *ia, struct ibv_async_event *event)
 {
     struct ib_uverbs_async_event_desc raw;

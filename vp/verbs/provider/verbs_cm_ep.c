@@ -145,9 +145,7 @@ static it_status_t cm_open_channel(struct verbs_cm *cm)
         verbs_warn(cm->ia, CM_NODE " cannot be opened", error);
         return error == EACCES || error == EPERM ? IT_ERR_NO_PERMISSION : IT_ERR_RESOURCES;
     }
-    /*
-     * rdma_get_cm_event would block when the event that made the channel readable has been dropped.
-     */
+    /* rdma_get_cm_event would block if the event that made the channel readable was dropped. */
     if (fcntl(cm->channel->fd, F_SETFL, O_NONBLOCK) != 0)
         return IT_ERR_RESOURCES;
     cm->watch = verbs_host->watch_start(cm->ual, cm->channel->fd, cm_ready, cm);
@@ -166,9 +164,7 @@ static void cm_free(struct verbs_cm *cm)
     free(cm);
 }
 
-/*
- * Runs on the IA's thread, so that an event of the device or of rdma_cm sees all of it or nothing.
- */
+/* Runs on the IA's thread: an event of the device or of rdma_cm sees all of it or nothing. */
 static it_status_t cm_open(void *argument)
 {
     struct verbs_cm *cm = argument;

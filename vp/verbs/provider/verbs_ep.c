@@ -30,9 +30,7 @@ static size_t ep_most(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/*
- * Counts the marker and nudges too. A link may need two requests: the first one closes the window.
- */
+/* Counts the marker and nudges too. A link may need two requests: the first closes the window. */
 static uint32_t ep_device_requests(const struct verbs_ep *ep)
 {
     uint32_t limit = (uint32_t)ep->ia->device.orig_attr.max_qp_wr;
@@ -335,10 +333,7 @@ it_status_t verbs_ep_reset(struct ual_ep *ual)
     struct verbs_ep *ep = verbs_ep_of(ual);
     it_status_t status;
 
-    /*
-     * A flag instead of a lock: the reset waits for the IA's thread, where a callback may call this
-     * too.
-     */
+    /* A flag, no lock: the reset waits for the IA's thread, where a callback may call this too. */
     if (atomic_exchange_explicit(&ep->resets, true, memory_order_acquire))
         return IT_ERR_INVALID_EP_STATE;
     status = ep_reset(ep);

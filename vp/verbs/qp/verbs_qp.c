@@ -41,9 +41,7 @@ unsigned verbs_qp_access(const struct verbs_ep *ep)
     return verbs_qp_access_of(&verbs_host->ep_attributes(ep->ual)->srv.rc);
 }
 
-/*
- * Moves the QP to INIT, so that receives can be posted. The port may be changed once it is known.
- */
+/* Moves the QP to INIT, so that receives can be posted. The port may change once it is known. */
 int verbs_qp_init(const struct verbs_ep *ep, struct ibv_qp *qp)
 {
     struct ibv_qp_attr attr = {
