@@ -45,10 +45,10 @@ static bool tii_accepts_type(const it_conn_qual_t *qual, it_conn_qual_type_t acc
     return type != 0 && (type & (type - 1)) == 0 && (type & (unsigned)accepted) != 0;
 }
 
-/* The port that matters must not be 0, in a qualifier that has ports. */
-static it_status_t tii_check_qual(const char *call, const it_conn_qual_t *conn_qual,
-                                  it_conn_qual_type_t accepted, bool active)
+it_status_t tii_check_qual(const char *call, const struct vp_attributes *attributes,
+                           const it_conn_qual_t *conn_qual, bool active)
 {
+    it_conn_qual_type_t accepted = active ? attributes->active_quals : attributes->passive_quals;
     const it_conn_qual_t *qual = conn_qual;
     uint16_t port = 1;
 
@@ -62,18 +62,6 @@ static it_status_t tii_check_qual(const char *call, const it_conn_qual_t *conn_q
         port = active ? qual->conn_qual.lr_port.remote : qual->conn_qual.lr_port.local;
     return port ? IT_SUCCESS
                 : base_refuse(IT_ERR_INVALID_CONN_QUAL, call, "conn_qual->conn_qual is port 0");
-}
-
-it_status_t tii_check_active_qual(const char *call, const it_conn_qual_t *conn_qual,
-                                  it_conn_qual_type_t accepted)
-{
-    return tii_check_qual(call, conn_qual, accepted, true);
-}
-
-it_status_t tii_check_passive_qual(const char *call, const it_conn_qual_t *conn_qual,
-                                   it_conn_qual_type_t accepted)
-{
-    return tii_check_qual(call, conn_qual, accepted, false);
 }
 
 /* ---------------------------------------------------------------- paths */

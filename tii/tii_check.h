@@ -16,11 +16,12 @@ it_status_t tii_check_pdata_length(const char *call, const struct vp_attributes 
 it_status_t tii_check_pdata(const char *call, const struct ual_ia *ia, const void *private_data,
                             size_t length, size_t limit);
 
-/* The qualifier has one of the accepted types, and not port 0 on the side that matters. */
-it_status_t tii_check_active_qual(const char *call, const it_conn_qual_t *conn_qual,
-                                  it_conn_qual_type_t accepted);
-it_status_t tii_check_passive_qual(const char *call, const it_conn_qual_t *conn_qual,
-                                   it_conn_qual_type_t accepted);
+/*
+ * The qualifier has one of the types that the provider accepts, and not port 0 on the side that
+ * matters. active: the side that connects or asks.
+ */
+it_status_t tii_check_qual(const char *call, const struct vp_attributes *attributes,
+                           const it_conn_qual_t *conn_qual, bool active);
 
 /*
  * Checks a path's Spigot, its local and then its remote part. Replaces Spigot 0 by the only one.

@@ -35,7 +35,7 @@ static it_status_t tii_connect_check(const struct ual_ep *ep, it_path_t *path,
 
     status = tii_connect_check_flags(flags, attributes);
     if (status == IT_SUCCESS)
-        status = tii_check_active_qual(TII_CONNECT, qual, attributes->active_quals);
+        status = tii_check_qual(TII_CONNECT, attributes, qual, true);
     if (status == IT_SUCCESS)
         status = tii_check_path(TII_CONNECT, ia, path, IT_ERR_INVALID_SPIGOT);
     if (status == IT_SUCCESS)

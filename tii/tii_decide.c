@@ -82,8 +82,7 @@ it_status_t it_handoff(const it_conn_qual_t *conn_qual, size_t spigot_id,
         return IT_ERR_IA_CATASTROPHE;
     if (!ual_spigot_find(ia, &spigot_id))
         return base_refuse_number(IT_ERR_INVALID_SPIGOT, __func__, spigot_id);
-    status =
-        tii_check_passive_qual(__func__, conn_qual, ia->provider->ia_attributes(ia)->passive_quals);
+    status = tii_check_qual(__func__, ia->provider->ia_attributes(ia), conn_qual, false);
     if (status != IT_SUCCESS)
         return status;
     request = ual_request_take(cn_est_id, ia, false);

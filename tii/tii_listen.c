@@ -43,7 +43,7 @@ static it_status_t tii_listen_check_values(const char *call, const struct ual_ia
     if (!ual_spigot_find(ia, spigot_id))
         return base_refuse_number(IT_ERR_INVALID_SPIGOT, call, *spigot_id);
     if (flags & IT_LISTEN_CONN_QUAL_INPUT)
-        return tii_check_passive_qual(call, qual, attributes->passive_quals);
+        return tii_check_qual(call, attributes, qual, false);
     return IT_SUCCESS;
 }
 

@@ -55,7 +55,7 @@ static it_status_t tii_ud_check_values(const struct ual_ia *ia, struct tii_ud_pa
     if (status == IT_SUCCESS && !attributes->datagrams)
         status = base_refuse(IT_ERR_OP_NOT_SUPPORTED, TII_CREATE, "%s has no datagrams", ia->name);
     if (status == IT_SUCCESS)
-        status = tii_check_active_qual(TII_CREATE, parts->conn_qual, attributes->active_quals);
+        status = tii_check_qual(TII_CREATE, attributes, parts->conn_qual, true);
     if (status == IT_SUCCESS)
         status =
             tii_ud_check_pdata(TII_CREATE, parts->private_length, attributes->ud_request_pdata);
