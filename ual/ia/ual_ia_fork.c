@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* itx_ia_freeze, itx_ia_thaw, itx_ep_claim. */
 #include "evd/calls/evd_calls.h"
-#include "ual/object/ual_ep_state.h"
 #include "ual/object/ual_provider.h"
 
 #include <unistd.h>

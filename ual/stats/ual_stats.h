@@ -11,7 +11,6 @@
 #include "itx_api.h"
 #include "ual/object/ual.h"
 
-#include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/un.h>
 

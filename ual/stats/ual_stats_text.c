@@ -7,7 +7,6 @@
 #include "ual/stats/ual_stats.h"
 
 #include "base/base_clock.h"
-#include "ual/object/ual_ep_state.h"
 #include "ual/object/ual_provider.h"
 
 #include <errno.h>

@@ -9,7 +9,6 @@
 #include "base/base_log.h"
 #include "vp/uiwarp/net/uiw_net.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>

@@ -2,8 +2,6 @@
 /* Cancelling attempts: by the EP and by the IA. */
 #include "vp/uiwarp/connect/uiw_conn_private.h"
 
-#include "vp/uiwarp/stream/uiw_stream.h"
-
 static bool conn_is_pending(const struct ual_ep *ep)
 {
     it_ep_state_rc_t state = ual_ep_state(ep);

@@ -2,8 +2,6 @@
 /* The memory of a conn, its references, and its hand-over to the loop. */
 #include "vp/uiwarp/connect/uiw_conn_private.h"
 
-#include "vp/uiwarp/stream/uiw_stream.h"
-
 #include <stdlib.h>
 
 /* ---------------------------------------------------------------- memory */

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define UIW_NET_ALL_BITS 128u
 #define NET_KNOWN_NS     (20 * BASE_NS_PER_MS)

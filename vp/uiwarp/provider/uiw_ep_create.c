@@ -9,7 +9,6 @@
 #include "vp/uiwarp/queue/uiw_rings.h"
 #include "vp/uiwarp/queue/uiw_rq.h"
 #include "vp/uiwarp/queue/uiw_sq.h"
-#include "vp/uiwarp/queue/uiw_srq.h"
 #include "vp/uiwarp/queue/uiw_token.h"
 #include "vp/uiwarp/send/uiw_send.h"
 #include "vp/uiwarp/stream/uiw_stream.h"

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 /* Shorter payload goes through the staging buffer: a copy is cheaper than a scatter read. */
 #define READER_DIRECT_MIN 8192u

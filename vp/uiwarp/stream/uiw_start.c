@@ -15,7 +15,6 @@
 #include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 /* A path with an MSS from here on is no Ethernet, and gets FPDUs of the largest size. */
 #define START_LARGE_MSS   16384u

@@ -6,7 +6,6 @@
 #include "vp/verbs/device/verbs_sigpipe.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <string.h>
 
 #define CONNECT_US_PER_MS UINT64_C(1000)

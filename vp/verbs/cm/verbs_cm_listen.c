@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <ifaddrs.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
 #define LISTEN_BACKLOG 1024

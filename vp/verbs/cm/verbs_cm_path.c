@@ -13,7 +13,6 @@
 #include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define PATH_ANY_PORT 9u /* no packet is sent there */
 

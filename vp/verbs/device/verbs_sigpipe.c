@@ -2,7 +2,6 @@
 #include "vp/verbs/device/verbs_sigpipe.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <time.h>
 

@@ -12,7 +12,6 @@
 
 #include <rdma/ib_user_verbs.h>
 
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
