@@ -21,14 +21,15 @@ struct base_list {
     struct base_link *first, *last; /* NULL: empty */
 };
 
-static inline void *base_list_object(const struct base_link *link, size_t offset)
+static inline void *base_item(const void *member, size_t offset)
 {
-    return link ? (unsigned char *)(struct base_link *)link - offset : NULL;
+    return member ? (unsigned char *)(void *)member - offset : NULL;
 }
 
-/* The object that contains the link; NULL for NULL. */
-#define BASE_LIST_ITEM(link, type, member)                                                         \
-    ((type *)base_list_object((link), offsetof(type, member)))
+/* The object that contains the member at that address; NULL for NULL. */
+#define BASE_ITEM(address, type, member) ((type *)base_item((address), offsetof(type, member)))
+
+#define BASE_LIST_ITEM(link, type, member)  BASE_ITEM(link, type, member)
 #define BASE_LIST_FIRST(list, type, member) BASE_LIST_ITEM((list)->first, type, member)
 #define BASE_LIST_NEXT(item, type, member)  BASE_LIST_ITEM((item)->member.next, type, member)
 
@@ -110,13 +111,7 @@ struct base_stack {
     _Atomic(struct base_stack_link *) newest; /* NULL: empty */
 };
 
-#define BASE_STACK_ITEM(link, type, member)                                                        \
-    ((type *)base_stack_object((link), offsetof(type, member)))
-
-static inline void *base_stack_object(const struct base_stack_link *link, size_t offset)
-{
-    return link ? (unsigned char *)(struct base_stack_link *)link - offset : NULL;
-}
+#define BASE_STACK_ITEM(link, type, member) BASE_ITEM(link, type, member)
 
 /* A hint: another thread may change it at any time. */
 static inline bool base_stack_is_empty(const struct base_stack *stack)

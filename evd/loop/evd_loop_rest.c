@@ -14,7 +14,7 @@
 
 static void loop_rest_run(struct evd_task *task)
 {
-    struct evd_loop *loop = (void *)((char *)task - offsetof(struct evd_loop, rest));
+    struct evd_loop *loop = BASE_ITEM(task, struct evd_loop, rest);
 
     (void)event_base_loopbreak(loop->base);
 }

@@ -98,7 +98,7 @@ static void loop_wake_ready(evutil_socket_t fd, short what, void *argument)
 
 static void loop_stop_run(struct evd_task *task)
 {
-    struct evd_loop *loop = (void *)((char *)task - offsetof(struct evd_loop, stop));
+    struct evd_loop *loop = BASE_ITEM(task, struct evd_loop, stop);
 
     (void)event_base_loopbreak(loop->base);
 }

@@ -15,14 +15,14 @@
 
 struct uiw_conn *uiw_accept_conn_of(struct ual_request *request)
 {
-    return (void *)((char *)request - offsetof(struct uiw_conn, request));
+    return BASE_ITEM(request, struct uiw_conn, request);
 }
 
 /* ---------------------------------------------------------------- half-open */
 
 static void accept_evict(struct uiw_ia *ia, struct uiw_half_open *entry)
 {
-    struct uiw_conn *conn = (void *)((char *)entry - offsetof(struct uiw_conn, half_open));
+    struct uiw_conn *conn = BASE_ITEM(entry, struct uiw_conn, half_open);
 
     base_log_limited(BASE_LOG_WARN, "%s dropped: too many streams (%u) wait for an MPA Request",
                      uiw_net_text(&conn->remote).chars, ia->cm.half_open.all.count);

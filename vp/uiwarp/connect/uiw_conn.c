@@ -13,7 +13,7 @@ static bool conn_is_pending(const struct ual_ep *ep)
 
 static void conn_cancel_run(struct evd_task *task)
 {
-    struct uiw_conn *conn = (void *)((char *)task - offsetof(struct uiw_conn, cancel));
+    struct uiw_conn *conn = BASE_ITEM(task, struct uiw_conn, cancel);
 
     uiw_conn_step(conn, UIW_ON_CANCEL);
     uiw_conn_drop(conn);

@@ -109,7 +109,7 @@ bool uiw_conn_hand_over(struct uiw_conn *conn, struct ual_ep *ep, enum ual_ep_st
 
 struct uiw_conn *uiw_conn_arrive(struct evd_task *task)
 {
-    struct uiw_conn *conn = (void *)((char *)task - offsetof(struct uiw_conn, go));
+    struct uiw_conn *conn = BASE_ITEM(task, struct uiw_conn, go);
 
     if (conn->state == UIW_CONN_OVER) {
         uiw_conn_drop(conn);

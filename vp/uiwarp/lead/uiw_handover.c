@@ -123,20 +123,16 @@ static void handover_tick(void *argument)
 
 static void handover_unpark(struct evd_task *task)
 {
-    struct uiw_progress *progress =
-        (struct uiw_progress *)(void *)((char *)task - offsetof(struct uiw_progress, unpark));
-    struct uiw_ia *ia =
-        (struct uiw_ia *)(void *)((char *)progress - offsetof(struct uiw_ia, progress));
+    struct uiw_progress *progress = BASE_ITEM(task, struct uiw_progress, unpark);
+    struct uiw_ia *ia = BASE_ITEM(progress, struct uiw_ia, progress);
 
     handover_start_ticking(ia->ual);
 }
 
 static void handover_relieve(struct evd_task *task)
 {
-    struct uiw_progress *progress =
-        (struct uiw_progress *)(void *)((char *)task - offsetof(struct uiw_progress, relieve));
-    struct uiw_ia *ia =
-        (struct uiw_ia *)(void *)((char *)progress - offsetof(struct uiw_ia, progress));
+    struct uiw_progress *progress = BASE_ITEM(task, struct uiw_progress, relieve);
+    struct uiw_ia *ia = BASE_ITEM(progress, struct uiw_ia, progress);
 
     evd_timer_stop(&progress->hand_over);
     handover_watch(ia->ual);

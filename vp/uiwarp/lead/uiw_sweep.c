@@ -84,8 +84,7 @@ void uiw_sweep_deferred_here(struct ual_ia *ia)
 
 static struct uiw_progress *sweep_progress(struct uiw_agenda *deferred)
 {
-    return (struct uiw_progress *)(void *)((char *)deferred -
-                                           offsetof(struct uiw_progress, deferred));
+    return BASE_ITEM(deferred, struct uiw_progress, deferred);
 }
 
 static void sweep_begin(struct uiw_agenda *agenda)

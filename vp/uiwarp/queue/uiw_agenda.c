@@ -31,8 +31,7 @@ static void agenda_sweep(void *argument)
 
 static void agenda_start(struct evd_task *task)
 {
-    struct uiw_agenda *agenda =
-        (struct uiw_agenda *)(void *)((char *)task - offsetof(struct uiw_agenda, start));
+    struct uiw_agenda *agenda = BASE_ITEM(task, struct uiw_agenda, start);
 
     if (agenda->ops->begin)
         agenda->ops->begin(agenda);

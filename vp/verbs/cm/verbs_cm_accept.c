@@ -23,7 +23,7 @@ struct decision_call {
 
 static struct verbs_conn *accept_conn_of(struct ual_request *request)
 {
-    return (void *)((char *)request - offsetof(struct verbs_conn, request));
+    return BASE_ITEM(request, struct verbs_conn, request);
 }
 
 /* ---------------------------------------------------------------- asking the consumer */

@@ -265,7 +265,7 @@ void verbs_ud_service_destroy(struct ual_ud_service *ual)
 
 static struct verbs_asked *asked_of(struct ual_request *request)
 {
-    return (void *)((char *)request - offsetof(struct verbs_asked, request));
+    return BASE_ITEM(request, struct verbs_asked, request);
 }
 
 /* Frees the request. Destroying an id that was not answered refuses it. */
