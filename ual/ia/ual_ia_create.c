@@ -108,8 +108,6 @@ it_status_t it_ia_create(const char *name, uint32_t major_version, uint32_t mino
     ia->provider = provider;
     ia->pools = pools;
     memcpy(ia->name, interface_name, strlen(interface_name)); /* the rest is zero */
-    ia->api_major = major_version;
-    ia->api_minor = minor_version;
     status = ual_ia_open(ia);
     if (status != IT_SUCCESS)
         goto err_put;

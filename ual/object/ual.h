@@ -30,7 +30,6 @@ struct ual_ia {
     const struct vp_provider *provider; /* immutable */
     struct base_pool *pools;           /* the provider's pools, one per type of object; immutable */
     char name[IT_INTERFACE_NAME_SIZE]; /* immutable */
-    uint32_t api_major, api_minor;     /* immutable: the version that it_ia_create asked for */
     uint64_t max_message;              /* immutable: copied from vp_attributes for posts */
     struct ual_stats *stats;           /* immutable while open: NULL without ITAPI_STATS */
     _Atomic int frozen;                /* the process that called itx_ia_freeze; 0: none */

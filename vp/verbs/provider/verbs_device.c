@@ -20,7 +20,6 @@
 #define VERBS_VENDOR_RXE      0xffffffu
 #define VERBS_RXE_INVALIDATED (1u << 2)
 #define VERBS_IMMEDIATE       32 /* bits */
-#define VERBS_CONNECT_US      UINT64_C(60000000)
 
 /*
  * libsiw reads one particular mmap offset as "no mapping", and fails to create the object that gets
@@ -229,7 +228,6 @@ static void device_fill_attributes(struct verbs_ia *ia)
         .max_evd_queue = VERBS_MAX_EVENTS,
         .active_quals = IT_IANA_PORT,
         .passive_quals = IT_IANA_PORT,
-        .default_connect_timeout_us = VERBS_CONNECT_US,
     };
 }
 
