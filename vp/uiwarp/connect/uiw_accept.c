@@ -357,8 +357,6 @@ it_status_t uiw_accept(struct ual_ep *ep, struct ual_request *request, const voi
     struct uiw_conn *conn = uiw_accept_conn_of(request);
     it_path_t path = {.spigot_id = request->spigot_id};
 
-    if (length > IT_MAX_PRIV_DATA)
-        return IT_ERR_INVALID_PDATA_LENGTH;
     if (!uiw_accept_peer_is_there(conn) || !accept_tell_path(conn, &path))
         return IT_ERR_INVALID_CN_EST_ID;
     if (length > 0)
@@ -398,7 +396,5 @@ it_status_t uiw_reject(struct ual_request *request, const void *private_data, si
         .length = length,
     };
 
-    if (length > IT_MAX_PRIV_DATA)
-        return IT_ERR_INVALID_PDATA_LENGTH;
     return evd_loop_run(request->ia->evd.loop, reject_run, &call);
 }

@@ -73,10 +73,6 @@ static it_status_t connect_ends(const struct uiw_ia *ia, const it_path_t *path,
         local_port = qual->conn_qual.lr_port.local;
         remote_port = qual->conn_qual.lr_port.remote;
     }
-    if (path->spigot_id != 1)
-        return IT_ERR_INVALID_SPIGOT;
-    if (remote_port == 0)
-        return IT_ERR_INVALID_CONN_QUAL;
     status = connect_addresses(ia, path, &local, &remote);
     if (status == IT_SUCCESS)
         status = connect_scopes(ia, &local, &remote, &local_scope, &remote_scope);
@@ -313,8 +309,6 @@ it_status_t uiw_connect(struct ual_ep *ep, const it_path_t *path,
     it_status_t status;
 
     (void)attributes; /* iWARP has none */
-    if (length > IT_MAX_PRIV_DATA)
-        return IT_ERR_INVALID_PDATA_LENGTH;
     conn = uiw_conn_alloc(ia, -1, &uiw_connect_role);
     if (!conn)
         return IT_ERR_RESOURCES;

@@ -180,7 +180,5 @@ it_status_t uiw_convert(struct ual_ep *ep, const struct vp_convert *convert)
 {
     struct convert_call call = {.ep = ep, .convert = convert};
 
-    if (convert->private_length > IT_MAX_PRIV_DATA)
-        return IT_ERR_INVALID_PDATA_LENGTH;
     return evd_loop_run(ual_ia_of(&ep->object)->evd.loop, convert_run, &call);
 }

@@ -219,8 +219,6 @@ static it_status_t connect_open(struct verbs_conn *conn, const it_conn_qual_t *q
     struct rdma_cm_id *id;
     it_status_t status;
 
-    if (ports.remote == 0)
-        return IT_ERR_INVALID_CONN_QUAL;
     status = verbs_path_ends(conn->cm, &conn->path, &local, remote);
     if (status != IT_SUCCESS) {
         verbs_log(VP_LOG_WARN, "%s: the ends of the path are not usable here",
