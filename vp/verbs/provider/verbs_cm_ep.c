@@ -93,21 +93,15 @@ it_status_t verbs_disconnect(struct ual_ep *ual)
 #define CM_IB_REJECT  148
 #define CM_IB_ASK     180 /* SIDR */
 #define CM_IWARP      251
-#define CM_QUALIFIERS ((it_conn_qual_type_t)(IT_IANA_PORT | IT_IANA_LR_PORT))
 
 static void cm_fill_attributes(const struct verbs_ia *ia, struct vp_attributes *attributes)
 {
-    attributes->three_way = ia->is_iwarp ? IT_FALSE : IT_TRUE;
-    attributes->suppress_depths = IT_FALSE;
     attributes->socket_conversion = IT_TRUE;
     attributes->connect_pdata = ia->is_iwarp ? CM_IWARP : CM_IB_REQUEST;
     attributes->accept_pdata = ia->is_iwarp ? CM_IWARP : CM_IB_REPLY;
     attributes->reject_pdata = ia->is_iwarp ? CM_IWARP : CM_IB_REJECT;
-    attributes->disconnect_pdata = 0;
     attributes->ud_request_pdata = attributes->datagrams ? CM_IB_ASK : 0;
     attributes->ud_reply_pdata = attributes->datagrams ? VERBS_SIDR_REPLY : 0;
-    attributes->active_quals = CM_QUALIFIERS;
-    attributes->passive_quals = CM_QUALIFIERS;
     attributes->default_connect_timeout_us = VERBS_CM_ATTEMPT_US;
 }
 

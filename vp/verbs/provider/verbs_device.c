@@ -189,7 +189,7 @@ static uint32_t device_max_requests(const struct verbs_ia *ia)
                         device_count(device->max_cqe - own) / (device_rmr_types(ia) ? 2 : 1));
 }
 
-/* verbs_cm_ep.c may refine private data, qualifiers and timeouts. */
+/* verbs_cm_ep.c adds private data, conversion and timeouts. */
 static void device_fill_attributes(struct verbs_ia *ia)
 {
     const struct ibv_device_attr *device = &ia->device.orig_attr;
@@ -226,8 +226,8 @@ static void device_fill_attributes(struct verbs_ia *ia)
         .max_ird = device_count(device->max_qp_rd_atom),
         .max_ord = device_count(device->max_qp_init_rd_atom),
         .max_evd_queue = VERBS_MAX_EVENTS,
-        .active_quals = IT_IANA_PORT,
-        .passive_quals = IT_IANA_PORT,
+        .active_quals = IT_IANA_PORT | IT_IANA_LR_PORT,
+        .passive_quals = IT_IANA_PORT | IT_IANA_LR_PORT,
     };
 }
 
