@@ -18,16 +18,6 @@ static size_t iw_marker_distance(uint64_t position)
     return (size_t)(-position % INTERVAL);
 }
 
-size_t iw_marker_overhead(uint64_t position, size_t fpdu_length)
-{
-    size_t before = iw_marker_distance(position);
-
-    /* A marker that is due right behind the CRC field belongs to the next FPDU. */
-    if (fpdu_length <= before)
-        return 0;
-    return (fpdu_length - before + ROOM - 1) / ROOM * MARKER;
-}
-
 size_t iw_marker_insert(uint64_t position, const uint8_t *fpdu, size_t length, bool crc,
                         uint8_t *dst)
 {

@@ -6,12 +6,6 @@
 #include "tdi/iwarp/iw.h"
 
 /*
- * Octets that markers add to an FPDU of fpdu_length octets (CRC field included, markers not) that
- * starts at stream position.
- */
-size_t iw_marker_overhead(uint64_t position, size_t fpdu_length);
-
-/*
  * Copies an FPDU (ULPDU_Length .. pad, without its CRC field) to dst with the markers due, and
  * appends the CRC field over all of it (0 when crc is false). position: octets of this direction
  * sent before it, markers included. Returns the octets at dst.

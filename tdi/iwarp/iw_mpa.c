@@ -82,13 +82,6 @@ static uint32_t iw_mpa_depth(uint32_t depth)
 
 /* ---- Encoding -------------------------------------------------------------- */
 
-size_t iw_mpa_private_max(const struct iw_mpa *mpa)
-{
-    bool enhanced = mpa->initiator ? mpa->config.revision >= 2 : mpa->peer_enhanced;
-
-    return IW_MPA_PRIVATE_MAX - (enhanced ? WORD : 0u);
-}
-
 /* The frame holds word when flags has FLAG_ENHANCED. */
 static size_t iw_mpa_encode(const struct iw_mpa *mpa, unsigned flags, unsigned revision,
                             uint32_t word, const void *private_data, size_t private_length,

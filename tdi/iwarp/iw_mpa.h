@@ -75,9 +75,6 @@ struct iw_mpa {
 
 void iw_mpa_init(struct iw_mpa *mpa, bool initiator, const struct iw_mpa_config *config);
 
-/* Returns the limit of the upper layer's private data, 512 or 508; a responder's after DONE. */
-size_t iw_mpa_private_max(const struct iw_mpa *mpa);
-
 /* Writes an initiator's Request to dst, of IW_MPA_FRAME_MAX octets. Returns its length. */
 size_t iw_mpa_encode_request(const struct iw_mpa *mpa, const void *private_data,
                              size_t private_length, uint8_t *dst);

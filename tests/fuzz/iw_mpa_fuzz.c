@@ -51,7 +51,7 @@ static void check_reply(struct iw_mpa *responder)
                                          .ird = IW_MPA_DEPTH_MAX,
                                          .ord = IW_MPA_DEPTH_MAX};
     struct iw_mpa initiator;
-    size_t most = iw_mpa_private_max(responder);
+    size_t most = IW_MPA_PRIVATE_MAX - (responder->peer_enhanced ? 4u : 0u); /* its word */
     size_t length;
 
     require(frame);
