@@ -20,9 +20,6 @@ void verbs_queue_refresh(struct verbs_queue *queue);
 /* With the queue's lock, which it drops. The slot is filled in; error is the device's result. */
 it_status_t verbs_queue_finish(struct verbs_queue *queue, int error);
 
-/* Fills in the members that usual posts share. No thread posts yet. */
-void verbs_usual_init(struct verbs_queue *queue);
-
 /* ---------------------------------------------------------------- verbs_post.c and _usual.c */
 
 int verbs_segments(struct ibv_sge *sges, const it_lmr_triplet_t *from, size_t count);

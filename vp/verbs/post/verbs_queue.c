@@ -18,6 +18,31 @@ static void queue_number(struct verbs_queue *queue)
     atomic_store_explicit(&queue->retired, VERBS_FIRST, memory_order_relaxed);
 }
 
+static void usual_init_send(struct verbs_queue *queue, enum verbs_usual usual,
+                            enum ibv_wr_opcode opcode, bool is_inline)
+{
+    queue->usual_wr.send[usual] = (struct ibv_send_wr){
+        .sg_list = &queue->sge,
+        .num_sge = 1,
+        .opcode = opcode,
+        .send_flags = (unsigned)IBV_SEND_SIGNALED | (is_inline ? (unsigned)IBV_SEND_INLINE : 0u),
+    };
+}
+
+/* Fills in the members that usual posts share. No thread posts yet. */
+static void usual_init(struct verbs_queue *queue)
+{
+    if (queue->is_receive) {
+        queue->usual_wr.recv = (struct ibv_recv_wr){.sg_list = &queue->sge, .num_sge = 1};
+        return;
+    }
+    usual_init_send(queue, VERBS_USUAL_SEND, IBV_WR_SEND, false);
+    usual_init_send(queue, VERBS_USUAL_SEND_INLINE, IBV_WR_SEND, true);
+    usual_init_send(queue, VERBS_USUAL_WRITE, IBV_WR_RDMA_WRITE, false);
+    usual_init_send(queue, VERBS_USUAL_WRITE_INLINE, IBV_WR_RDMA_WRITE, true);
+    usual_init_send(queue, VERBS_USUAL_READ, IBV_WR_RDMA_READ, false);
+}
+
 bool verbs_queue_make(struct verbs_queue *queue, struct verbs_ep *ep, size_t depth, bool is_receive)
 {
     uint32_t size = 1;
@@ -46,7 +71,7 @@ bool verbs_queue_make(struct verbs_queue *queue, struct verbs_ep *ep, size_t dep
     }
     queue->marker.queue = queue;
     queue->open = is_receive;
-    verbs_usual_init(queue);
+    usual_init(queue);
     verbs_queue_refresh(queue);
     return true;
 }
@@ -121,28 +146,4 @@ it_status_t verbs_queue_finish(struct verbs_queue *queue, int error)
     if (__builtin_expect(local, false))
         verbs_source_post_local(queue->ep, queue);
     return IT_SUCCESS;
-}
-
-static void usual_init_send(struct verbs_queue *queue, enum verbs_usual usual,
-                            enum ibv_wr_opcode opcode, bool is_inline)
-{
-    queue->usual_wr.send[usual] = (struct ibv_send_wr){
-        .sg_list = &queue->sge,
-        .num_sge = 1,
-        .opcode = opcode,
-        .send_flags = (unsigned)IBV_SEND_SIGNALED | (is_inline ? (unsigned)IBV_SEND_INLINE : 0u),
-    };
-}
-
-void verbs_usual_init(struct verbs_queue *queue)
-{
-    if (queue->is_receive) {
-        queue->usual_wr.recv = (struct ibv_recv_wr){.sg_list = &queue->sge, .num_sge = 1};
-        return;
-    }
-    usual_init_send(queue, VERBS_USUAL_SEND, IBV_WR_SEND, false);
-    usual_init_send(queue, VERBS_USUAL_SEND_INLINE, IBV_WR_SEND, true);
-    usual_init_send(queue, VERBS_USUAL_WRITE, IBV_WR_RDMA_WRITE, false);
-    usual_init_send(queue, VERBS_USUAL_WRITE_INLINE, IBV_WR_RDMA_WRITE, true);
-    usual_init_send(queue, VERBS_USUAL_READ, IBV_WR_RDMA_READ, false);
 }

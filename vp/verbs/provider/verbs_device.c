@@ -110,7 +110,8 @@ bool verbs_has_interface(const char *name)
     return found;
 }
 
-struct ibv_context *verbs_device_open(const char *name)
+/* Opens the device of that name. Returns NULL with errno set on failure. */
+static struct ibv_context *device_open(const char *name)
 {
     struct ibv_device **devices = ibv_get_device_list(NULL);
     struct ibv_context *context = NULL;
@@ -270,7 +271,7 @@ it_status_t verbs_ia_open(struct ual_ia *ual)
     int error;
 
     ia->ual = ual;
-    ia->context = verbs_device_open(name);
+    ia->context = device_open(name);
     if (!ia->context) {
         error = errno;
         verbs_log(VP_LOG_WARN, "%s: its node in " VERBS_NODES " cannot be opened: %s", name,

@@ -13,8 +13,6 @@ it_status_t verbs_ep_modify_locked(struct ual_ep *ual, it_ep_param_mask_t mask,
                                    it_ep_attributes_t *attr);
 it_status_t verbs_ep_reset(struct ual_ep *ual);
 
-/* Opens the device of that name. Returns NULL with errno set on failure. */
-struct ibv_context *verbs_device_open(const char *name);
 size_t verbs_interfaces(it_interface_t *interfaces, size_t capacity);
 bool verbs_has_interface(const char *name);
 it_status_t verbs_ia_open(struct ual_ia *ual);
