@@ -7,8 +7,10 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,7 +46,7 @@ static void end_child(void)
 
     (void)clock_gettime(CLOCK_MONOTONIC, &deadline);
     deadline.tv_sec += 10;
-    sdp_drain(&deadline);
+    CHECK(sdp_drain(&deadline));
     _exit(0);
 }
 
@@ -85,8 +87,9 @@ static void child_serves(void)
     CHECK_EQ(2, sdp_kit_receive(pair[1], octets, 2, 0));
     child = forks();
     if (child == 0) {
-        CHECK_EQ(3, sdp_kit_receive(pair[1], octets, 64, 0)); /* it had arrived before */
-        CHECK_EQ(1, sdp_kit_receive(pair[1], octets, 64, 0));
+        /* The first three had arrived before. */
+        CHECK_EQ(4, sdp_kit_receive(pair[1], octets, 4, MSG_WAITALL));
+        CHECK(memcmp(octets, "llo!", 4) == 0);
         CHECK_EQ(5, sdp_kit_send(pair[1], "world", 5, 0));
         CHECK(sdp_close(pair[0], NULL) == 0);
         CHECK(sdp_close(pair[1], NULL) == 0);
@@ -125,6 +128,90 @@ static void child_leaves(void)
     CHECK(sdp_close(pair[0], NULL) == 0 && sdp_close(pair[1], NULL) == 0);
 }
 
+static pid_t fork_idle(void)
+{
+    pid_t child = forks();
+
+    if (child == 0) {
+        (void)pause();
+        _exit(0);
+    }
+    return child;
+}
+
+static void end_idle(pid_t child)
+{
+    CHECK(kill(child, SIGKILL) == 0);
+    CHECK(waitpid(child, NULL, 0) == child);
+}
+
+/* The process forks before it knows that the connection exists. */
+static void fork_early(void)
+{
+    pid_t child;
+
+    sdp_kit_pair(pair, NULL);
+    child = fork_idle();
+    CHECK_EQ(1, sdp_kit_send(pair[0], "x", 1, 0));
+    CHECK_EQ(1, sdp_kit_receive(pair[1], octets, 1, 0));
+    end_idle(child);
+    CHECK(sdp_close(pair[0], NULL) == 0 && sdp_close(pair[1], NULL) == 0);
+}
+
+/* Nobody uses the sending end again. */
+static void octets_wait(void)
+{
+    static char many[65536];
+    size_t sent = 0;
+    size_t got = 0;
+    ssize_t result;
+    pid_t child;
+
+    sdp_kit_pair(pair, NULL);
+    CHECK_EQ(1, sdp_kit_send(pair[0], "x", 1, 0));
+    CHECK_EQ(1, sdp_kit_receive(pair[1], octets, 1, 0));
+    while ((result = sdp_kit_send(pair[0], many, sizeof(many), MSG_DONTWAIT)) > 0)
+        sent += (size_t)result;
+    CHECK_EQ(-EAGAIN, result);
+    child = fork_idle();
+    for (; got < sent; got += (size_t)result) {
+        result = sdp_kit_receive(pair[1], many, sizeof(many), 0);
+        CHECK(result > 0);
+    }
+    end_idle(child);
+    CHECK_EQ(1, sdp_kit_send(pair[0], "x", 1, 0)); /* the parent has taken it over */
+    CHECK_EQ(1, sdp_kit_receive(pair[1], many, 1, 0));
+    CHECK(sdp_close(pair[0], NULL) == 0 && sdp_close(pair[1], NULL) == 0);
+}
+
+/* Both close it, and what was written arrives before the end. */
+static void octets_are_left(void)
+{
+    static char many[65536];
+    size_t sent = 0;
+    size_t got = 0;
+    ssize_t result;
+    pid_t child;
+
+    sdp_kit_pair(pair, NULL);
+    CHECK_EQ(1, sdp_kit_send(pair[0], "x", 1, 0));
+    CHECK_EQ(1, sdp_kit_receive(pair[1], octets, 1, 0));
+    while ((result = sdp_kit_send(pair[0], many, sizeof(many), MSG_DONTWAIT)) > 0)
+        sent += (size_t)result;
+    child = forks();
+    CHECK(sdp_close(pair[0], NULL) == 0);
+    if (child == 0) {
+        CHECK(sdp_close(pair[1], NULL) == 0);
+        end_child();
+    }
+    while ((result = sdp_kit_receive(pair[1], many, sizeof(many), 0)) > 0)
+        got += (size_t)result;
+    CHECK_EQ(0, result);
+    CHECK_EQ(sent, got);
+    CHECK(sdp_close(pair[1], NULL) == 0);
+    await_child(child);
+}
+
 int main(void)
 {
     pthread_t threads[2];
@@ -139,6 +226,10 @@ int main(void)
     for (unsigned i = 0; i < 5; i++) {
         child_serves();
         child_leaves();
+        octets_wait();
+        octets_are_left();
+        for (unsigned j = 0; j < 10; j++)
+            fork_early();
     }
     atomic_store(&stop, true);
     CHECK(pthread_join(threads[1], NULL) == 0);

@@ -347,7 +347,17 @@ void sdp_after_fork_child(void)
         (void)pthread_detach(thread);
 }
 
-void sdp_drain(const struct timespec *deadline)
+bool sdp_drain(const struct timespec *deadline)
 {
     (void)deadline;
+    return true;
+}
+
+bool sdp_bequeath(void)
+{
+    return false;
+}
+
+void sdp_inherit(void)
+{
 }

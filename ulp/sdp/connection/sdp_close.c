@@ -73,8 +73,10 @@ int sdp_close(struct sdp_connection *connection, const struct linger *linger)
     connection->notify.changed = NULL;
     while (connection->telling)
         (void)sdp_wait_turn(connection, NULL);
+    if (connection->frozen && sdp_owed_leave(connection))
+        (void)sdp_claim(connection); /* no other process has it */
     if (connection->frozen || connection->lost)
-        connection->lost = true; /* the other process has it, or none */
+        connection->lost = true; /* the other process has it, or none needs it */
     else if (connection->unread > 0 || connection->machine.sources.count > 0 ||
              (lingers && linger->l_linger == 0))
         sdp_reset(connection);
@@ -114,18 +116,24 @@ void sdp_sweep(void)
     (void)pthread_mutex_unlock(&sdp_list_lock);
 }
 
-void sdp_drain(const struct timespec *deadline)
+bool sdp_drain(const struct timespec *deadline)
 {
+    bool drained = true;
+
     (void)pthread_mutex_lock(&sdp_list_lock);
     for (struct sdp_connection *each = sdp_list_first; each; each = each->next) {
         if (pthread_mutex_lock(&each->lock) != 0)
             continue;
         each->notify.changed = NULL;
+        if (each->frozen && !each->lost && sdp_owed_leave(each))
+            (void)sdp_claim(each);
         if (!each->frozen && !each->lost && !each->buried) {
             each->finish = true;
             wait_drained(each, deadline);
+            drained = drained && is_drained(each);
         }
         (void)pthread_mutex_unlock(&each->lock);
     }
     (void)pthread_mutex_unlock(&sdp_list_lock);
+    return drained;
 }

@@ -161,13 +161,23 @@ void sdp_counters(struct sdp_connection *connection, struct sdp_counters *counte
 
 /*
  * Called around fork(2), for all connections. Each continues in the process that first uses it; the
- * other process gets EBADF. In a child of vfork no function of this header may be called.
+ * other process gets EBADF. What has not been sent by then is sent even if no process uses it. In a child of vfork no function of this header may be called.
  */
 void sdp_before_fork(void);
 void sdp_after_fork_parent(void);
 void sdp_after_fork_child(void);
 
-/* Called before exit or exec: waits until all data has been sent, or the deadline is over. */
-void sdp_drain(const struct timespec *deadline);
+/*
+ * Called before exit or exec: waits until all data has been sent, or the deadline is over. Returns
+ * false if some has not been sent.
+ */
+bool sdp_drain(const struct timespec *deadline);
+
+/*
+ * What has not been sent goes to a child, which calls sdp_inherit: the next fork is for that.
+ * Returns false if it cannot be.
+ */
+bool sdp_bequeath(void);
+void sdp_inherit(void);
 
 #endif /* ITAPI_ULP_SDP_CONNECTION_SDP_CONNECTION_H */

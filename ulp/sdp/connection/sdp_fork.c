@@ -7,6 +7,21 @@
 #include "guard/sdp_guard.h"
 #include "connection/sdp_object.h"
 
+bool sdp_claim(struct sdp_connection *connection)
+{
+    if (connection->lost)
+        return false;
+    if (!connection->frozen)
+        return true;
+    connection->frozen = false;
+    connection->lost = itx_ep_claim(connection->ep) == IT_ERR_INVALID_EP_STATE;
+    sdp_owed_forget(connection);
+    connection->left = false;
+    if (!connection->lost)
+        (void)sdp_take_here(connection); /* what the callback has left, since the process forked */
+    return !connection->lost;
+}
+
 /* Waits until no thread is in a call on the connection, and keeps others from starting one. */
 static void hold(struct sdp_connection *connection)
 {
@@ -16,6 +31,8 @@ static void hold(struct sdp_connection *connection)
     while (connection->driver || connection->telling)
         (void)sdp_wait_turn(connection, NULL);
     sdp_aim_before_fork(connection);
+    if (!sdp_adapter_get()->device)
+        sdp_owed_before_fork(connection);
 }
 
 void sdp_before_fork(void)
@@ -42,25 +59,49 @@ static void leave_behind(struct sdp_connection *connection)
     sdp_init_lock(&connection->lock);
 }
 
-static void go_on(struct sdp_connection *connection, bool child, bool frozen)
+/* It stays with the parent, even if the event that ends it has just been missed. */
+static void settle_attempt(struct sdp_connection *connection, bool child)
 {
+    connection->lost = child;
+    if (child)
+        return;
+    (void)itx_ep_claim(connection->ep);
+    (void)sdp_take_here(connection);
+    sdp_push(connection);
+}
+
+/* Returns true if it owes something to its peer. */
+static bool go_on(struct sdp_connection *connection, bool child, bool frozen)
+{
+    bool needs_care;
+
     connection->held = false;
-    connection->frozen = connection->frozen || (frozen && connection->live && !connection->ended);
+    if (frozen && !connection->live)
+        settle_attempt(connection, child);
+    else
+        connection->frozen = connection->frozen || (frozen && !connection->ended);
     if (child) {
         connection->waiters = 0;
         sdp_aim_in_child(connection);
         sdp_init_lock(&connection->lock);
+        /* The calls of other threads are the parent's. */
+        if (connection->quiet)
+            (void)itx_evd_arm(connection->evd, ITX_EVD_ARM_OFF);
+        connection->quiet = false;
     }
     if (!connection->disturbed)
         (void)itx_evd_set_waitable(connection->evd, IT_TRUE);
     sdp_wake_waiters(connection);
+    needs_care = sdp_owed_needs_care(connection);
     if (!child)
         (void)pthread_mutex_unlock(&connection->lock);
+    return needs_care;
 }
 
 static void after_fork(bool child)
 {
     struct sdp_adapter *adapter = sdp_adapter_opened();
+    bool needs_care = false;
 
     if (adapter && adapter->device && child) {
         for (struct sdp_connection *each = sdp_list_first; each; each = each->next)
@@ -70,8 +111,9 @@ static void after_fork(bool child)
     } else if (adapter) {
         if (!adapter->device)
             (void)itx_ia_thaw(adapter->ia);
+        sdp_owed_forked(child);
         for (struct sdp_connection *each = sdp_list_first; each; each = each->next)
-            go_on(each, child, !adapter->device);
+            needs_care = go_on(each, child, !adapter->device) || needs_care;
     }
     if (child) {
         sdp_guard_forget();
@@ -83,6 +125,8 @@ static void after_fork(bool child)
         (void)pthread_rwlock_unlock(&sdp_fork_gate);
         (void)pthread_rwlock_unlock(&sdp_start_lock);
     }
+    if (needs_care)
+        sdp_owed_care(child);
 }
 
 void sdp_after_fork_parent(void)

@@ -80,9 +80,12 @@ struct sdp_connection {
     int64_t expires; /* for a detached one: seconds of CLOCK_MONOTONIC */
     bool frozen;     /* since a fork: continues in the process that claims it */
     bool lost;       /* the other process has claimed it */
-    bool foreign;    /* a parent's, on a device: its objects must not be used */
-    bool disturbed;  /* calls return EBADF */
-    bool finish;     /* send DisConn after all waiting data */
+    bool left;       /* this process does not hold it any more */
+    /* Since a fork that found octets to be sent: the processes that hold it. Shared by them. */
+    _Atomic uint32_t *holders;
+    bool foreign;   /* a parent's, on a device: its objects must not be used */
+    bool disturbed; /* calls return EBADF */
+    bool finish;    /* send DisConn after all waiting data */
     bool disconnecting;
     bool failed; /* arriving messages are ignored */
     bool post_failed;
@@ -174,6 +177,20 @@ void sdp_init_lock(pthread_mutex_t *lock);
 extern pthread_rwlock_t sdp_fork_gate;
 /* Takes a lock in a callback. False: the process forks. */
 bool sdp_lock_here(pthread_mutex_t *lock);
+
+/* ---- fork (sdp_fork.c, sdp_owed.c), with the lock -------------------------------------------- */
+
+/* After a fork: claims the connection for the process that uses it first. */
+bool sdp_claim(struct sdp_connection *connection);
+void sdp_owed_before_fork(struct sdp_connection *connection);
+/* This process ends its use. Returns true if no other one is left that could send what is owed. */
+bool sdp_owed_leave(struct sdp_connection *connection);
+void sdp_owed_forget(struct sdp_connection *connection);
+/* Called in both processes, with all locks. */
+void sdp_owed_forked(bool child);
+bool sdp_owed_needs_care(const struct sdp_connection *connection);
+/* Called after a fork if a connection needs care: sees to it that what it owes is sent. */
+void sdp_owed_care(bool child);
 
 /* ---- Entering and waiting (sdp_wait.c) ------------------------------------------------------ */
 

@@ -26,6 +26,7 @@ static void free_connection(struct sdp_connection *connection)
     if (connection->memory)
         (void)munmap(connection->memory, connection->memory_size);
     free(connection->pieces);
+    sdp_owed_forget(connection);
     (void)pthread_mutex_destroy(&connection->lock);
     free(connection);
 }

@@ -9,23 +9,11 @@
 
 /* ---- The lock ------------------------------------------------------------------------------- */
 
-/* After a fork: claims the connection for the process that uses it first. */
-static bool claim(struct sdp_connection *connection)
-{
-    if (connection->lost)
-        return false;
-    if (!connection->frozen)
-        return true;
-    connection->frozen = false;
-    connection->lost = itx_ep_claim(connection->ep) == IT_ERR_INVALID_EP_STATE;
-    return !connection->lost;
-}
-
 int sdp_enter(struct sdp_connection *connection)
 {
     if (pthread_mutex_lock(&connection->lock) != 0)
         return EAGAIN;
-    if (claim(connection))
+    if (sdp_claim(connection))
         return 0;
     (void)pthread_mutex_unlock(&connection->lock);
     return EBADF;
@@ -111,7 +99,7 @@ int sdp_wait(struct sdp_connection *connection, const struct timespec *deadline)
     else
         error = drive(connection, timeout);
     /* The process may have forked during the wait. */
-    return claim(connection) && !connection->disturbed ? error : EBADF;
+    return sdp_claim(connection) && !connection->disturbed ? error : EBADF;
 }
 
 /* ---- Without a driver ----------------------------------------------------------------------- */

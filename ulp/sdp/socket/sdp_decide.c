@@ -164,9 +164,13 @@ int sdp_decide(struct sdp_socket *socket, enum sdp_agree_call call, bool block,
     enum sdp_way way;
     int result = 0;
 
+    if (atomic_load(&socket->state) == SDP_CONVERTED)
+        return SDP_BY_CONNECTION;
     sdp_kick_begin();
-    while ((way = sdp_decide_step(socket, call, &wait)) == SDP_MUST_WAIT && result == 0)
+    while ((way = sdp_decide_step(socket, call, &wait)) == SDP_MUST_WAIT && result == 0) {
         result = block ? wait_once(&wait, deadline) : -EAGAIN;
+        sdp_kick_notice();
+    }
     sdp_kick_end();
     return way == SDP_MUST_WAIT ? result : (int)way;
 }

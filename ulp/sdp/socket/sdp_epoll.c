@@ -4,6 +4,7 @@
 #include "socket/sdp_behind.h"
 #include "socket/sdp_calls.h"
 #include "socket/sdp_decide.h"
+#include "socket/sdp_forked.h"
 #include "socket/sdp_interest.h"
 #include "socket/sdp_region.h"
 #include "socket/sdp_socket.h"
@@ -19,8 +20,11 @@ int sdp_wait_epoll_control(int set, int operation, int number, struct epoll_even
     struct sdp_agree_wait wait;
     int result;
 
-    if (!socket)
+    if (!socket) {
+        if (sdp_table_kind(number) == SDP_NUMBER_EPOLL)
+            sdp_forked_nest();
         return SDP_KERNEL;
+    }
     result = sdp_interest_change(socket, set, operation, number, event);
     if (result == 0 && operation != EPOLL_CTL_DEL)
         switch (sdp_decide_step(socket, SDP_POLLS, &wait)) {
@@ -91,6 +95,7 @@ static int wait_beside(int set, struct epoll_event *events, int count,
     int result;
 
     sdp_behind_catch_up();
+    sdp_forked_wait(set);
     sdp_watched_start(&watched, &polls[1]);
     sdp_watched_set(&watched, set);
     until = sdp_watched_until(&watched, deadline);
@@ -120,6 +125,7 @@ int sdp_wait_epoll(int set, struct epoll_event *events, int count, const struct 
     first = events[0];
     sdp_kick_begin();
     do {
+        sdp_kick_notice();
         result = wait_once(set, events, count, deadline, mask);
         if (result > 0)
             result = sdp_interests_correct(set, events, without_wakes(events, result));

@@ -4,6 +4,7 @@
 #include "socket/sdp_behind.h"
 #include "socket/sdp_calls.h"
 #include "socket/sdp_decide.h"
+#include "socket/sdp_forked.h"
 #include "socket/sdp_region.h"
 #include "socket/sdp_socket.h"
 #include "socket/sdp_swap.h"
@@ -48,8 +49,10 @@ static void prepare(struct round *round, struct pollfd *poll)
 
     poll->revents = 0;
     if (!socket) {
-        if (poll->fd >= 0 && sdp_table_kind(poll->fd) == SDP_NUMBER_EPOLL)
+        if (poll->fd >= 0 && sdp_table_kind(poll->fd) == SDP_NUMBER_EPOLL) {
             sdp_watched_set(&round->others, poll->fd);
+            sdp_forked_wait(poll->fd);
+        }
         return;
     }
     switch (sdp_decide_step(socket, SDP_POLLS, &wait)) {
@@ -121,6 +124,7 @@ static int poll_on(struct pollfd *copy, struct pollfd *polls, nfds_t count,
 
     sdp_kick_begin();
     for (;;) {
+        sdp_kick_notice();
         memcpy(copy, polls, count * sizeof(*polls));
         result = one_round(&round, deadline, mask);
         if (result != 0 || sdp_is_over(deadline))

@@ -3,6 +3,7 @@
 #include "socket/sdp_behind.h"
 #include "socket/sdp_calls.h"
 #include "socket/sdp_decide.h"
+#include "socket/sdp_forked.h"
 #include "socket/sdp_interest.h"
 #include "socket/sdp_own.h"
 #include "socket/sdp_region.h"
@@ -12,11 +13,14 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* Time for sending the remaining data before the process becomes another program. */
-#define EXEC_DRAIN_US 1000000
-#define EXIT_DRAIN_US 5000000
+#define DRAIN_US 1000000
+/* Then a process of its own sends it, for so long. */
+#define SEND_ON_US 120000000
 
 void sdp_process_before_fork(void)
 {
@@ -33,6 +37,7 @@ void sdp_process_after_fork(bool child)
         sdp_after_fork_parent();
         sdp_agree_after_fork_parent();
         sdp_behind_after_fork(false);
+        sdp_forked(false);
         return;
     }
     sdp_socket_after_fork();
@@ -41,21 +46,55 @@ void sdp_process_after_fork(bool child)
     sdp_interests_after_fork();
     sdp_after_fork_child();
     sdp_agree_after_fork_child();
+    sdp_forked(true);
+}
+
+/* ---- Octets that are left -------------------------------------------------------------------- */
+
+/*
+ * The process that sends them has nothing else of the program's: no file, no terminal, no folder. It
+ * has no parent that would have to wait for it.
+ */
+static void send_on(void)
+{
+    struct timespec deadline;
+
+    if (sdp_bequeath() && fork() == 0) {
+        sdp_inherit();
+        (void)sdp_number_close_range(0, INT_MAX, 0);
+        (void)setsid();
+        (void)!chdir("/");
+        (void)sdp_drain(sdp_deadline(&deadline, SEND_ON_US));
+    }
+    (void)syscall(SYS_exit_group, 0);
+}
+
+/* Sends what the program has written, as the kernel does for TCP after the program's end. */
+static void send_all(void)
+{
+    struct timespec deadline;
+    pid_t child;
+
+    if (sdp_drain(sdp_deadline(&deadline, DRAIN_US)) || !sdp_bequeath())
+        return;
+    child = fork();
+    if (child == 0)
+        send_on();
+    if (child > 0)
+        (void)waitpid(child, NULL, 0);
 }
 
 /* ---- exit ----------------------------------------------------------------------------------- */
 
 void sdp_process_exits(void)
 {
-    struct timespec deadline;
-
     if (sdp_socket_count(SDP_CONVERTED) == 0)
         return;
     for (int number = sdp_table_next(0, INT_MAX); number >= 0;
          number = sdp_table_next((unsigned)number + 1, INT_MAX))
         if (sdp_table_kind(number) == SDP_NUMBER_SOCKET)
             (void)sdp_number_close(number);
-    sdp_drain(sdp_deadline(&deadline, EXIT_DRAIN_US));
+    send_all();
 }
 
 /* ---- exec ----------------------------------------------------------------------------------- */
@@ -124,12 +163,11 @@ void sdp_process_before_spawn(void)
 
 void sdp_process_before_exec(void)
 {
-    struct timespec deadline;
     int dead;
 
     sdp_process_before_spawn();
     if (sdp_socket_count(SDP_CONVERTED) > 0) {
-        sdp_drain(sdp_deadline(&deadline, EXEC_DRAIN_US));
+        send_all();
         dead = open_dead();
         replaced_count = 0;
         sdp_table_lock();

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
@@ -132,8 +133,10 @@ int sdp_sleep_epoll(int set, struct epoll_event *events, int count, const struct
 /* ---- Kicks ---------------------------------------------------------------------------------- */
 
 static _Atomic int kick_fd = -1;
-static atomic_uint sleepers;
-static atomic_bool kicked; /* kick_fd may be readable */
+static pthread_mutex_t kick_lock = PTHREAD_MUTEX_INITIALIZER; /* no other one is taken inside */
+static atomic_uint sleepers; /* changed with kick_lock */
+static atomic_uint kicks;    /* the same */
+static unsigned deaf;        /* sleepers that have not noticed the last kick; with kick_lock */
 
 int sdp_kick_fd(void)
 {
@@ -151,19 +154,46 @@ int sdp_kick_fd(void)
     return fd;
 }
 
-void sdp_kick_begin(void)
-{
-    (void)atomic_fetch_add(&sleepers, 1);
-}
-
-/* The last thread that may have slept clears the kick. */
-void sdp_kick_end(void)
+/* Called with kick_lock. The last one that notices a kick clears it. */
+static void notice(void)
 {
     int fd = atomic_load(&kick_fd);
     uint64_t count;
 
-    if (atomic_fetch_sub(&sleepers, 1) == 1 && fd >= 0 && atomic_exchange(&kicked, false))
+    if (sdp_thread.kicks == atomic_load(&kicks))
+        return;
+    sdp_thread.kicks = atomic_load(&kicks);
+    if (--deaf == 0)
         (void)!read(fd, &count, sizeof(count));
+}
+
+/* A handler that has interrupted a sleep may sleep, too: the thread counts once. */
+void sdp_kick_begin(void)
+{
+    (void)pthread_mutex_lock(&kick_lock);
+    if (sdp_thread.sleeps++ == 0) {
+        (void)atomic_fetch_add(&sleepers, 1);
+        sdp_thread.kicks = atomic_load(&kicks);
+    }
+    (void)pthread_mutex_unlock(&kick_lock);
+}
+
+void sdp_kick_notice(void)
+{
+    if (sdp_thread.kicks == atomic_load(&kicks))
+        return;
+    (void)pthread_mutex_lock(&kick_lock);
+    notice();
+    (void)pthread_mutex_unlock(&kick_lock);
+}
+
+void sdp_kick_end(void)
+{
+    (void)pthread_mutex_lock(&kick_lock);
+    notice();
+    if (--sdp_thread.sleeps == 0)
+        (void)atomic_fetch_sub(&sleepers, 1);
+    (void)pthread_mutex_unlock(&kick_lock);
 }
 
 unsigned sdp_kick_sleepers(void)
@@ -173,13 +203,17 @@ unsigned sdp_kick_sleepers(void)
 
 void sdp_kick(void)
 {
-    int fd = atomic_load(&kick_fd);
     uint64_t one = 1;
+    int fd;
 
+    (void)pthread_mutex_lock(&kick_lock);
+    fd = atomic_load(&kick_fd);
     if (fd >= 0 && atomic_load(&sleepers) > 0) {
+        (void)atomic_fetch_add(&kicks, 1);
+        deaf = atomic_load(&sleepers);
         (void)!write(fd, &one, sizeof(one));
-        atomic_store(&kicked, true);
     }
+    (void)pthread_mutex_unlock(&kick_lock);
 }
 
 /* The descriptor is shared with the parent: the child makes a new one when it needs it. */
@@ -187,7 +221,10 @@ void sdp_kick_after_fork(void)
 {
     int fd = atomic_exchange(&kick_fd, -1);
 
+    (void)pthread_mutex_init(&kick_lock, NULL);
     if (fd >= 0)
         (void)close(fd);
-    atomic_store(&sleepers, 0);
+    atomic_store(&sleepers, sdp_thread.sleeps > 0);
+    sdp_thread.kicks = atomic_load(&kicks);
+    deaf = 0;
 }

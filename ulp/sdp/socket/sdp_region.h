@@ -22,6 +22,8 @@ struct sdp_harvest;
 struct sdp_thread {
     unsigned depth;                 /* number of regions entered */
     bool ours;                      /* a thread of this library: always in a region */
+    unsigned sleeps;                /* calls between sdp_kick_begin and sdp_kick_end */
+    unsigned kicks;                 /* those that it has noticed */
     volatile sig_atomic_t deferred; /* a handler is deferred */
     volatile sig_atomic_t stopped;  /* number of handlers without SA_RESTART that have run */
 };
@@ -87,10 +89,12 @@ const struct timespec *sdp_time_left(struct timespec *left, const struct timespe
 
 /*
  * Wakes threads in sdp_sleep that have checked sockets before these were decided. The threads sleep
- * between sdp_kick_begin and sdp_kick_end, and also poll sdp_kick_fd.
+ * between sdp_kick_begin and sdp_kick_end, and also poll sdp_kick_fd. They call sdp_kick_notice
+ * before each check, and so are woken once by a kick.
  */
 int sdp_kick_fd(void);
 void sdp_kick_begin(void);
+void sdp_kick_notice(void);
 void sdp_kick_end(void);
 unsigned sdp_kick_sleepers(void); /* threads between these two */
 void sdp_kick(void);
