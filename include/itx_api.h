@@ -959,7 +959,7 @@ it_status_t itx_ia_set_niceness(it_ia_handle_t ia_handle, int niceness);
  * other call on the IA or its objects; other threads may make all calls.
  *
  * From the first call on, the IA's thread waits longer before it acts: it reads streams only when
- * no thread of the program has polled, waited or led for a millisecond, even if EVDs have callbacks
+ * no thread of the program has polled, waited or led for 8 milliseconds, even if EVDs have callbacks
  * or descriptors. (Without this call it acts sooner in that case, and competes with threads that
  * read.)
  *

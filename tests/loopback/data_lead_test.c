@@ -121,6 +121,59 @@ Test(data_lead, without_a_leader_the_ia_s_thread_reads, .init = bed_open, .fini 
     CHECK_OK(it_evd_callback_detach(bed.pair.b.recv_evd));
 }
 
+static uint64_t wakeups(void)
+{
+    struct itx_counters counters = {.size = sizeof(counters)};
+
+    CHECK_OK(itx_ia_stats(bed.pair.b.ia, &counters));
+    return counters.thread_wakeups;
+}
+
+struct late_call {
+    atomic_uint count;
+    uint64_t wakeups;
+};
+
+static void count_wakeups(it_evd_handle_t evd, void *argument)
+{
+    struct late_call *call = argument;
+    it_event_t event;
+
+    CHECK_OK(it_evd_dequeue(evd, &event));
+    call->wakeups = wakeups();
+    atomic_fetch_add(&call->count, 1);
+}
+
+/*
+ * A thread that has led handles what it has read, and is expected to come back: meanwhile the IA's
+ * thread looks eight times before it reads. (Not if it had begun to watch the streams before.)
+ */
+Test(data_lead, the_ia_s_thread_is_patient, .init = bed_open, .fini = bed_close)
+{
+    struct late_call call = {.count = 0};
+    uint64_t most = 0;
+
+    CHECK_OK(it_evd_callback_attach(bed.pair.b.recv_evd, count_wakeups, &call));
+    for (unsigned i = 0; i < ROUNDS && most < 8; i++) {
+        uint64_t before;
+        int fd;
+
+        fx_recv(bed.pair.b_ep, &bed.b, 0, 8, 1);
+        fd = begin();
+        send_one();
+        await_readable(fd);
+        end(IT_TRUE);
+        FX_WAIT_WHILE(atomic_load(&call.count) == 2 * i, "the first callback");
+        before = wakeups();
+        fx_recv(bed.pair.b_ep, &bed.b, 0, 8, 1);
+        send_one();
+        FX_WAIT_WHILE(atomic_load(&call.count) == 2 * i + 1, "the second callback");
+        most = call.wakeups - before > most ? call.wakeups - before : most;
+    }
+    CHECK(most >= 8);
+    CHECK_OK(it_evd_callback_detach(bed.pair.b.recv_evd));
+}
+
 /* ---- Others --------------------------------------------------------------------------------- */
 
 static void *waits(void *argument)

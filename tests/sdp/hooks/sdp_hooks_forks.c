@@ -284,6 +284,8 @@ static void read_late(const struct late *late)
     while (got < total && (result = recv(late->pair.client, buffer, sizeof(buffer), 0)) > 0)
         for (ssize_t i = 0; i < result; i++, got++)
             good += buffer[i] == octet_at(got);
+    if (got < total)
+        sdp_hooks_say("receive", result);
     sdp_hooks_note("%s, %s", got == total ? "all octets" : "octets are missing",
                    good == got ? "right" : "wrong");
     if (late->shuts)

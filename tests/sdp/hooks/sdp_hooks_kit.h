@@ -45,6 +45,7 @@ extern const struct sdp_hooks_named sdp_hooks_options[];
 extern const struct sdp_hooks_named sdp_hooks_others[];
 extern const struct sdp_hooks_named sdp_hooks_numbered[];
 extern const struct sdp_hooks_named sdp_hooks_forks[];
+extern const struct sdp_hooks_named sdp_hooks_sets[];
 extern const struct sdp_hooks_named sdp_hooks_undecided[];
 
 #endif /* ITAPI_TESTS_SDP_HOOKS_SDP_HOOKS_KIT_H */

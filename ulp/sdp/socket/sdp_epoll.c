@@ -14,6 +14,20 @@
 
 #include <errno.h>
 
+/* Returns true if the face shows all that the interest asks for, as soon as it happens. */
+static bool is_shown(struct sdp_socket *socket, const struct epoll_event *event)
+{
+    bool shown;
+
+    if (atomic_load(&socket->state) != SDP_CONVERTED || event->events & EPOLLET ||
+        sdp_forked_ever())
+        return false;
+    (void)pthread_mutex_lock(&socket->lock);
+    shown = !socket->behind && !socket->wants_news;
+    (void)pthread_mutex_unlock(&socket->lock);
+    return shown;
+}
+
 int sdp_wait_epoll_control(int set, int operation, int number, struct epoll_event *event)
 {
     struct sdp_socket *socket = sdp_socket_hold(number);
@@ -26,7 +40,7 @@ int sdp_wait_epoll_control(int set, int operation, int number, struct epoll_even
         return SDP_KERNEL;
     }
     result = sdp_interest_change(socket, set, operation, number, event);
-    if (result == 0 && operation != EPOLL_CTL_DEL)
+    if (result == 0 && operation != EPOLL_CTL_DEL && !is_shown(socket, event))
         switch (sdp_decide_step(socket, SDP_POLLS, &wait)) {
         case SDP_BY_KERNEL:
             break;
@@ -124,6 +138,7 @@ int sdp_wait_epoll(int set, struct epoll_event *events, int count, const struct 
         return SDP_KERNEL;
     first = events[0];
     sdp_kick_begin();
+    sdp_interests_settle();
     do {
         sdp_kick_notice();
         result = wait_once(set, events, count, deadline, mask);

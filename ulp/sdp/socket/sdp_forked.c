@@ -72,8 +72,15 @@ static bool sends_signals(struct sdp_socket *socket, int set)
     return (atomic_load(&socket->flags) & O_ASYNC) != 0;
 }
 
+bool sdp_forked_ever(void)
+{
+    return atomic_load(&forks) > 0;
+}
+
 void sdp_forked(bool child)
 {
+    if (sdp_socket_count(SDP_CONVERTED) == 0)
+        return;
     (void)atomic_fetch_add(&forks, 1);
     if (child)
         return;

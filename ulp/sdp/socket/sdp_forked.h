@@ -10,6 +10,9 @@
 /* Called in both processes. */
 void sdp_forked(bool child);
 
+/* Returns true if this process shares connections, or epoll sets with them, with another one. */
+bool sdp_forked_ever(void);
+
 /*
  * Called before a thread waits for an epoll set, without locks. If the set has no events yet, its
  * connections continue in this process.

@@ -2,6 +2,8 @@
 #include "socket/sdp_interest.h"
 
 #include "connection/sdp_connection.h"
+#include "socket/sdp_forked.h"
+#include "socket/sdp_region.h"
 #include "socket/sdp_socket.h"
 #include "socket/sdp_table.h"
 
@@ -217,6 +219,63 @@ static void drop(struct sdp_socket *socket, struct sdp_interest *interest)
     *interest = socket->interests[--socket->interests_count];
 }
 
+static bool is_plain(const struct sdp_socket *socket, const struct sdp_interest *interest)
+{
+    return interest->in_kernel && !(interest->events & HOW) && !socket->urgent &&
+           atomic_load(&socket->state) == SDP_CONVERTED && !sdp_forked_ever();
+}
+
+/*
+ * Event loops remove an interest only to add it again with other events, before any thread waits.
+ * So the last one that was removed stays in the kernel's set until then, and to add it again is one
+ * call instead of two.
+ */
+static pthread_mutex_t removed_lock = PTHREAD_MUTEX_INITIALIZER; /* taken inside sdp_socket.lock */
+static struct sdp_interest removed;                              /* guarded by removed_lock */
+static atomic_bool some_removed;                                 /* changed with it */
+
+static void finish_removal(void)
+{
+    if (!atomic_exchange(&some_removed, false))
+        return;
+    (void)in_kernel(&removed, EPOLL_CTL_DEL, 0);
+}
+
+void sdp_interests_settle(void)
+{
+    if (!atomic_load(&some_removed))
+        return;
+    (void)pthread_mutex_lock(&removed_lock);
+    finish_removal();
+    (void)pthread_mutex_unlock(&removed_lock);
+}
+
+/* A thread that begins to wait counts itself before it looks whether there is one. */
+static void remove_later(const struct sdp_interest *interest)
+{
+    (void)pthread_mutex_lock(&removed_lock);
+    finish_removal();
+    removed = *interest;
+    atomic_store(&some_removed, true);
+    if (sdp_kick_sleepers() > 0)
+        finish_removal();
+    (void)pthread_mutex_unlock(&removed_lock);
+}
+
+/* Returns true if the kernel's set still has the interest. */
+static bool take_back(const struct sdp_interest *interest)
+{
+    bool taken;
+
+    if (!atomic_load(&some_removed))
+        return false;
+    (void)pthread_mutex_lock(&removed_lock);
+    taken = removed.set == interest->set && removed.number == interest->number &&
+            atomic_exchange(&some_removed, false);
+    (void)pthread_mutex_unlock(&removed_lock);
+    return taken;
+}
+
 static int add(struct sdp_socket *socket, int set, int number, const struct epoll_event *event)
 {
     struct sdp_interest *interest = &socket->interests[socket->interests_count];
@@ -226,7 +285,11 @@ static int add(struct sdp_socket *socket, int set, int number, const struct epol
         return -ENOSPC;
     *interest = (struct sdp_interest){.set = set, .number = number, .data = event->data.u64};
     interest->events = event->events;
-    result = in_kernel(interest, EPOLL_CTL_ADD, event->events); /* the kernel checks it too */
+    if (event->events & HOW)
+        sdp_interests_settle();
+    /* The kernel checks it, too. */
+    result =
+        in_kernel(interest, take_back(interest) ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, event->events);
     if (result < 0)
         return result;
     interest->in_kernel = true;
@@ -241,6 +304,9 @@ static int modify(struct sdp_socket *socket, struct sdp_interest *interest,
 {
     int result = 0;
 
+    if (is_plain(socket, interest) && event->events == interest->events &&
+        event->data.u64 == interest->data)
+        return 0;
     interest->data = event->data.u64;
     if (atomic_load(&socket->state) == SDP_UNDECIDED)
         withdraw(interest);
@@ -280,7 +346,10 @@ int sdp_interest_change(struct sdp_socket *socket, int set, int operation, int n
     else if (operation == EPOLL_CTL_MOD)
         result = event ? modify(socket, interest, event) : -EFAULT;
     else if (operation == EPOLL_CTL_DEL) {
-        withdraw(interest);
+        if (is_plain(socket, interest))
+            remove_later(interest);
+        else
+            withdraw(interest);
         drop(socket, interest);
         result = 0;
     }
@@ -302,6 +371,7 @@ static void forget(struct sdp_socket *socket, int number, void *context)
 
 void sdp_interests_forget(int set)
 {
+    sdp_interests_settle();
     sdp_socket_each(forget, &set);
 }
 

@@ -41,6 +41,12 @@ void sdp_interests_urgent(struct sdp_socket *socket, bool urgent);
  */
 int sdp_interests_correct(int set, struct epoll_event *events, int count);
 
+/*
+ * Called before a thread waits for a set, behind sdp_kick_begin, and before a number is closed or
+ * the process forks: the kernel's sets then have what the program wants.
+ */
+void sdp_interests_settle(void);
+
 /* Called with sdp_table_lock when the number of a set is closed. */
 void sdp_interests_forget(int set);
 

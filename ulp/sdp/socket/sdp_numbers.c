@@ -25,6 +25,7 @@ static void forget(int number)
     struct sdp_socket *socket = sdp_socket_hold(number);
     bool last;
 
+    sdp_interests_settle();
     if (socket) {
         if (atomic_load(&socket->state) == SDP_UNDECIDED && socket->numbers_count == 1)
             (void)sdp_decide_tcp(socket); /* a promise is kept even now */

@@ -5,6 +5,7 @@
 #include "socket/sdp_calls.h"
 #include "socket/sdp_decide.h"
 #include "socket/sdp_forked.h"
+#include "socket/sdp_interest.h"
 #include "socket/sdp_region.h"
 #include "socket/sdp_socket.h"
 #include "socket/sdp_swap.h"
@@ -123,6 +124,7 @@ static int poll_on(struct pollfd *copy, struct pollfd *polls, nfds_t count,
     int result = 0;
 
     sdp_kick_begin();
+    sdp_interests_settle();
     for (;;) {
         sdp_kick_notice();
         memcpy(copy, polls, count * sizeof(*polls));

@@ -24,6 +24,7 @@
 
 void sdp_process_before_fork(void)
 {
+    sdp_interests_settle();
     sdp_behind_before_fork();
     sdp_agree_before_fork();
     sdp_before_fork();
@@ -152,6 +153,7 @@ static void leave_to_kernel(int number)
 
 void sdp_process_before_spawn(void)
 {
+    sdp_interests_settle();
     for (int number = -1; sdp_socket_count(SDP_UNDECIDED) > 0;) {
         number = sdp_table_next((unsigned)number + 1, INT_MAX);
         if (number < 0)

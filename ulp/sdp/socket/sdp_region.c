@@ -134,9 +134,9 @@ int sdp_sleep_epoll(int set, struct epoll_event *events, int count, const struct
 
 static _Atomic int kick_fd = -1;
 static pthread_mutex_t kick_lock = PTHREAD_MUTEX_INITIALIZER; /* no other one is taken inside */
-static atomic_uint sleepers; /* changed with kick_lock */
-static atomic_uint kicks;    /* the same */
-static unsigned deaf;        /* sleepers that have not noticed the last kick; with kick_lock */
+static atomic_uint sleepers;                                  /* changed with kick_lock */
+static atomic_uint kicks;                                     /* the same */
+static unsigned deaf; /* sleepers that have not noticed the last kick; with kick_lock */
 
 int sdp_kick_fd(void)
 {

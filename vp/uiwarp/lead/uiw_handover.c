@@ -21,6 +21,8 @@
 #define HANDOVER_TICK_NS BASE_NS_PER_MS
 /* Ticks that a leader sleeps through before the loop relies on its notification. */
 #define HANDOVER_ASLEEP_TICKS 8u
+/* Ticks without a consumer before the loop leads, if consumers are expected to come back. */
+#define HANDOVER_PATIENT_TICKS 8u
 /* Rounds with data, and octets, after which the loop returns to its other work. */
 #define HANDOVER_ROUNDS 64u
 #define HANDOVER_OCTETS ((size_t)1 << 20)
@@ -79,6 +81,7 @@ static void handover_start_ticking(struct ual_ia *ia)
 
     progress->stints_seen = atomic_load_explicit(&progress->stints, memory_order_relaxed);
     progress->asleep_ticks = 0;
+    progress->idle_ticks = 0;
     handover_next_tick(ia);
 }
 
@@ -92,6 +95,17 @@ static bool handover_park(struct uiw_progress *progress)
     return !atomic_exchange_explicit(&progress->loop_parked, false, memory_order_seq_cst);
 }
 
+/* Callbacks and descriptors must not depend on a consumer that polls only now and then. */
+static bool handover_is_due(struct ual_ia *ia)
+{
+    const struct uiw_progress *progress = uiw_progress_of(ia);
+
+    if (atomic_load_explicit(&ia->evd.patient, memory_order_relaxed))
+        return progress->idle_ticks >= HANDOVER_PATIENT_TICKS;
+    return progress->idle_ticks > 0 ||
+           atomic_load_explicit(&ia->evd.reliant, memory_order_relaxed) != 0;
+}
+
 static void handover_tick(void *argument)
 {
     struct ual_ia *ia = argument;
@@ -101,10 +115,8 @@ static void handover_tick(void *argument)
         atomic_load_explicit(&progress->leader, memory_order_relaxed) == UIW_LEADER_CONSUMER;
 
     atomic_fetch_add_explicit(&progress->thread_wakeups, 1, memory_order_relaxed);
-    /* Callbacks and descriptors must not depend on a consumer that polls only now and then. */
-    if (!leads && (stints == progress->stints_seen ||
-                   (atomic_load_explicit(&ia->evd.reliant, memory_order_relaxed) != 0 &&
-                    !atomic_load_explicit(&ia->evd.patient, memory_order_relaxed)))) {
+    progress->idle_ticks = stints == progress->stints_seen ? progress->idle_ticks + 1 : 0;
+    if (!leads && handover_is_due(ia)) {
         handover_watch(ia);
         return;
     }

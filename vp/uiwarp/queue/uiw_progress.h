@@ -98,6 +98,7 @@ struct uiw_progress {
     struct evd_timer hand_over; /* 1 ms, while a consumer leads */
     uint32_t stints_seen;
     unsigned asleep_ticks;
+    unsigned idle_ticks;
     uint32_t stints_swept;
     struct evd_task unpark;  /* submitted by a leader that leaves while .loop_parked */
     struct evd_task relieve; /* submitted when no consumer will lead next */
