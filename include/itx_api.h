@@ -959,9 +959,9 @@ it_status_t itx_ia_set_niceness(it_ia_handle_t ia_handle, int niceness);
  * other call on the IA or its objects; other threads may make all calls.
  *
  * From the first call on, the IA's thread waits longer before it acts: it reads streams only when
- * no thread of the program has polled, waited or led for 8 milliseconds, even if EVDs have callbacks
- * or descriptors. (Without this call it acts sooner in that case, and competes with threads that
- * read.)
+ * no thread of the program has polled, waited or led for 8 milliseconds (one, if another thread has
+ * wanted to lead meanwhile), even if EVDs have callbacks or descriptors. (Without this call it acts
+ * sooner in that case, and competes with threads that read.)
  *
  * @param ia_handle  the Interface Adapter
  * @param fd         out: a descriptor of the IA, to be polled for reading and nothing else.

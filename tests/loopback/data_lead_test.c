@@ -145,16 +145,16 @@ static void count_wakeups(it_evd_handle_t evd, void *argument)
 }
 
 /*
- * A thread that has led handles what it has read, and is expected to come back: meanwhile the IA's
- * thread looks eight times before it reads. (Not if it had begun to watch the streams before.)
+ * Returns how often at most the IA's thread looks before it reads, in place of a thread that has
+ * led and does not come back. (It does not look if it had begun to watch the streams before.)
  */
-Test(data_lead, the_ia_s_thread_is_patient, .init = bed_open, .fini = bed_close)
+static uint64_t most_looks(uint64_t enough)
 {
     struct late_call call = {.count = 0};
     uint64_t most = 0;
 
     CHECK_OK(it_evd_callback_attach(bed.pair.b.recv_evd, count_wakeups, &call));
-    for (unsigned i = 0; i < ROUNDS && most < 8; i++) {
+    for (unsigned i = 0; i < ROUNDS && most < enough; i++) {
         uint64_t before;
         int fd;
 
@@ -170,8 +170,33 @@ Test(data_lead, the_ia_s_thread_is_patient, .init = bed_open, .fini = bed_close)
         FX_WAIT_WHILE(atomic_load(&call.count) == 2 * i + 1, "the second callback");
         most = call.wakeups - before > most ? call.wakeups - before : most;
     }
-    CHECK(most >= 8);
     CHECK_OK(it_evd_callback_detach(bed.pair.b.recv_evd));
+    return most;
+}
+
+Test(data_lead, a_thread_that_has_led_is_expected_back, .init = bed_open, .fini = bed_close)
+{
+    CHECK(most_looks(8) >= 8);
+}
+
+static void *wants_to_lead(void *unused)
+{
+    int fd;
+
+    CHECK_STATUS(IT_ERR_WAITER_LIMIT, itx_ia_lead_begin(bed.pair.b.ia, &fd));
+    return unused;
+}
+
+/* Threads that sleep without leading depend on the one that leads. */
+Test(data_lead, among_others_it_is_not, .init = bed_open, .fini = bed_close)
+{
+    pthread_t thread;
+
+    (void)begin();
+    CHECK_EQ(0, pthread_create(&thread, NULL, wants_to_lead, NULL));
+    CHECK_EQ(0, pthread_join(thread, NULL));
+    end(IT_FALSE);
+    CHECK(most_looks(8) < 8);
 }
 
 /* ---- Others --------------------------------------------------------------------------------- */

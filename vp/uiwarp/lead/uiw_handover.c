@@ -96,14 +96,14 @@ static bool handover_park(struct uiw_progress *progress)
 }
 
 /* Callbacks and descriptors must not depend on a consumer that polls only now and then. */
-static bool handover_is_due(struct ual_ia *ia)
+static unsigned handover_patience(struct ual_ia *ia)
 {
-    const struct uiw_progress *progress = uiw_progress_of(ia);
-
-    if (atomic_load_explicit(&ia->evd.patient, memory_order_relaxed))
-        return progress->idle_ticks >= HANDOVER_PATIENT_TICKS;
-    return progress->idle_ticks > 0 ||
-           atomic_load_explicit(&ia->evd.reliant, memory_order_relaxed) != 0;
+    if (!atomic_load_explicit(&ia->evd.patient, memory_order_relaxed))
+        return atomic_load_explicit(&ia->evd.reliant, memory_order_relaxed) != 0 ? 0 : 1;
+    /* Others that sleep depend on the one that leads. */
+    return atomic_load_explicit(&uiw_progress_of(ia)->rivals, memory_order_relaxed)
+               ? 1
+               : HANDOVER_PATIENT_TICKS;
 }
 
 static void handover_tick(void *argument)
@@ -116,7 +116,7 @@ static void handover_tick(void *argument)
 
     atomic_fetch_add_explicit(&progress->thread_wakeups, 1, memory_order_relaxed);
     progress->idle_ticks = stints == progress->stints_seen ? progress->idle_ticks + 1 : 0;
-    if (!leads && handover_is_due(ia)) {
+    if (!leads && progress->idle_ticks >= handover_patience(ia)) {
         handover_watch(ia);
         return;
     }

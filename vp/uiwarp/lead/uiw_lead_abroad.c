@@ -15,8 +15,11 @@ bool uiw_lead_abroad_begin(void *context, int *fd)
     struct uiw_progress *progress = uiw_progress_of(ia);
 
     uiw_sweep_deferred_here(ia); /* acknowledgements of messages just read */
-    if (!uiw_leader_claim(progress, UIW_LEADER_CONSUMER))
+    if (!uiw_leader_claim(progress, UIW_LEADER_CONSUMER)) {
+        if (atomic_load_explicit(&progress->leader, memory_order_relaxed) == UIW_LEADER_CONSUMER)
+            atomic_store_explicit(&progress->rivals, true, memory_order_relaxed);
         return false;
+    }
     uiw_detach_end_all(progress);
     atomic_store_explicit(&progress->abroad, true, memory_order_seq_cst);
     atomic_store_explicit(&progress->asleep, true, memory_order_seq_cst);
