@@ -158,6 +158,21 @@ static void fork_early(void)
     CHECK(sdp_close(pair[0], NULL) == 0 && sdp_close(pair[1], NULL) == 0);
 }
 
+static void fork_early_for_child(void)
+{
+    pid_t child;
+
+    sdp_kit_pair(pair, NULL);
+    child = forks();
+    if (child == 0) {
+        CHECK_EQ(1, sdp_kit_send(pair[0], "x", 1, 0));
+        end_child();
+    }
+    CHECK_EQ(1, sdp_kit_receive(pair[1], octets, 1, 0));
+    CHECK(sdp_close(pair[0], NULL) == 0 && sdp_close(pair[1], NULL) == 0);
+    await_child(child);
+}
+
 /* Nobody uses the sending end again. */
 static void octets_wait(void)
 {
@@ -228,8 +243,10 @@ int main(void)
         child_leaves();
         octets_wait();
         octets_are_left();
-        for (unsigned j = 0; j < 10; j++)
+        for (unsigned j = 0; j < 10; j++) {
             fork_early();
+            fork_early_for_child();
+        }
     }
     atomic_store(&stop, true);
     CHECK(pthread_join(threads[1], NULL) == 0);

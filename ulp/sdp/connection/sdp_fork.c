@@ -7,6 +7,10 @@
 #include "guard/sdp_guard.h"
 #include "connection/sdp_object.h"
 
+#include <errno.h>
+
+#define ATTEMPT_S 1
+
 bool sdp_claim(struct sdp_connection *connection)
 {
     if (connection->lost)
@@ -35,6 +39,33 @@ static void hold(struct sdp_connection *connection)
         sdp_owed_before_fork(connection);
 }
 
+/*
+ * A connection that is being made can only stay with the parent. Both ends have agreed, so it is
+ * made in a moment.
+ */
+static void await_attempt(struct sdp_connection *connection, const struct timespec *deadline)
+{
+    int error = 0;
+
+    if (pthread_mutex_lock(&connection->lock) != 0)
+        return;
+    while (!connection->live && !connection->ended && !connection->lost && !connection->buried &&
+           !connection->foreign && (error == 0 || error == EINTR))
+        error = sdp_wait(connection, deadline);
+    sdp_leave(connection);
+}
+
+static void await_attempts(void)
+{
+    struct timespec deadline;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &deadline);
+    deadline.tv_sec += ATTEMPT_S;
+    /* The lock and the gate keep the list as it is. */
+    for (struct sdp_connection *each = sdp_list_first; each; each = each->next)
+        await_attempt(each, &deadline);
+}
+
 void sdp_before_fork(void)
 {
     struct sdp_adapter *adapter = sdp_adapter_opened();
@@ -42,6 +73,8 @@ void sdp_before_fork(void)
     sdp_lead_end(false);
     (void)pthread_rwlock_wrlock(&sdp_start_lock);
     (void)pthread_rwlock_wrlock(&sdp_fork_gate);
+    if (adapter && !adapter->device)
+        await_attempts();
     (void)pthread_mutex_lock(&sdp_list_lock);
     if (!adapter)
         return;
