@@ -220,3 +220,44 @@ void sdp_use_interface(const char *name)
     interface_name[length] = '\0';
     (void)pthread_mutex_unlock(&open_lock);
 }
+
+/* ---- A thread that sleeps in poll, select or epoll reads for all connections ---------------- */
+
+__thread bool sdp_leads __attribute__((tls_model("initial-exec")));
+
+static pthread_key_t lead_key;
+static bool has_lead_key;
+
+/* Cleanup of a thread that was cancelled while it slept. */
+static void at_thread_end(void *unused)
+{
+    (void)unused;
+    sdp_lead_end(false);
+}
+
+static void make_key(void)
+{
+    has_lead_key = pthread_key_create(&lead_key, at_thread_end) == 0;
+}
+
+int sdp_lead_begin(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    const struct sdp_adapter *have = sdp_adapter_opened();
+    int fd;
+
+    (void)pthread_once(&once, make_key);
+    if (!have || have->device || !has_lead_key || pthread_setspecific(lead_key, &lead_key) != 0 ||
+        itx_ia_lead_begin(have->ia, &fd) != IT_SUCCESS)
+        return -1;
+    sdp_leads = true;
+    return fd;
+}
+
+void sdp_lead_end(bool readable)
+{
+    if (!sdp_leads)
+        return;
+    sdp_leads = false;
+    (void)itx_ia_lead_end(sdp_adapter_opened()->ia, readable ? IT_TRUE : IT_FALSE);
+}

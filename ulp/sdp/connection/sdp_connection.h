@@ -161,7 +161,8 @@ void sdp_counters(struct sdp_connection *connection, struct sdp_counters *counte
 
 /*
  * Called around fork(2), for all connections. Each continues in the process that first uses it; the
- * other process gets EBADF. What has not been sent by then is sent even if no process uses it. In a child of vfork no function of this header may be called.
+ * other process gets EBADF. What has not been sent by then is sent even if no process uses it. In a
+ * child of vfork no function of this header may be called.
  */
 void sdp_before_fork(void);
 void sdp_after_fork_parent(void);

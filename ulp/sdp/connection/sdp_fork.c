@@ -11,21 +11,6 @@
 
 #define ATTEMPT_S 1
 
-bool sdp_claim(struct sdp_connection *connection)
-{
-    if (connection->lost)
-        return false;
-    if (!connection->frozen)
-        return true;
-    connection->frozen = false;
-    connection->lost = itx_ep_claim(connection->ep) == IT_ERR_INVALID_EP_STATE;
-    sdp_owed_forget(connection);
-    connection->left = false;
-    if (!connection->lost)
-        (void)sdp_take_here(connection); /* what the callback has left, since the process forked */
-    return !connection->lost;
-}
-
 /* Waits until no thread is in a call on the connection, and keeps others from starting one. */
 static void hold(struct sdp_connection *connection)
 {

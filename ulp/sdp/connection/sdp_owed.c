@@ -66,6 +66,21 @@ void sdp_owed_forget(struct sdp_connection *connection)
     connection->holders = NULL;
 }
 
+bool sdp_claim(struct sdp_connection *connection)
+{
+    if (connection->lost)
+        return false;
+    if (!connection->frozen)
+        return true;
+    connection->frozen = false;
+    connection->lost = itx_ep_claim(connection->ep) == IT_ERR_INVALID_EP_STATE;
+    sdp_owed_forget(connection);
+    connection->left = false;
+    if (!connection->lost)
+        (void)sdp_take_here(connection); /* what the callback has left, since the process forked */
+    return !connection->lost;
+}
+
 /* ---- If nobody uses it ---------------------------------------------------------------------- */
 
 bool sdp_owed_needs_care(const struct sdp_connection *connection)

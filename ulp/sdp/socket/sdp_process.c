@@ -50,11 +50,11 @@ void sdp_process_after_fork(bool child)
     sdp_forked(true);
 }
 
-/* ---- Octets that are left -------------------------------------------------------------------- */
+/* ---- Octets that are left ------------------------------------------------------------------ */
 
 /*
- * The process that sends them has nothing else of the program's: no file, no terminal, no folder. It
- * has no parent that would have to wait for it.
+ * The process that sends them has nothing else of the program's: no file, no terminal, no folder.
+ * It has no parent that would have to wait for it.
  */
 static void send_on(void)
 {

@@ -56,7 +56,7 @@ struct uiw_progress {
     _Atomic uint32_t stints;  /* times a consumer has led; tells the loop that one is active */
     _Atomic bool asleep;      /* the leader is, or is about to be, in epoll_wait */
     _Atomic bool abroad;      /* the leader sleeps in a poll of the program: uiw_lead_abroad.c */
-    _Atomic bool rivals; /* a consumer wanted to lead abroad while another one led */
+    _Atomic bool rivals;      /* a consumer wanted to lead abroad while another one led */
     _Atomic uint32_t rounds;  /* +1 whenever the leader holds no EP: see uiw_leader_quiesce */
     _Atomic uint32_t purge;   /* +1: the leader must forget its active EPs, since one goes away */
     _Atomic bool look;        /* set by the loop each millisecond: the next round asks epoll */
