@@ -175,47 +175,6 @@ Test(uiw_reader, a_turn_ends)
     cr_assert_eq(atomic_load(&stream.ep->rx.fpdus_in), 1000);
 }
 
-/* Lets the peer send as much as a test needs, without anybody who reads. */
-static void widen_socket(void)
-{
-    int room = 1 << 20;
-
-    cr_assert_eq(setsockopt(stream.peer, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room)), 0);
-}
-
-/* A Read of nothing is open, and its response comes in front of large Writes. */
-static size_t send_response_and_writes(unsigned writes)
-{
-    size_t length = iw_encode_tagged(octets, IW_OP_READ_RESPONSE, true, 0, 0, 0);
-    size_t sent;
-
-    widen_socket();
-    uiw_orq_enter(&stream.ep->reads, &(struct uiw_orq_entry){.rtr = true});
-    length += iw_encode_trailer(octets + length, 0,
-                                iw_crc_final(iw_crc_update(IW_CRC_INIT, octets, length)));
-    peer_sends(0, length);
-    sent = length;
-    length = encode_write(LARGE);
-    for (unsigned i = 0; i < writes; i++, sent += length)
-        peer_sends(0, length);
-    return sent;
-}
-
-/* The consumer may wait for its Read, and go on by what it has read. */
-Test(uiw_reader, a_turn_ends_soon_behind_a_read)
-{
-    size_t sent = send_response_and_writes(5);
-    struct uiw_read read = look();
-
-    cr_assert_eq(uiw_orq_open(&stream.ep->reads), 0);
-    cr_assert_eq(read.state, UIW_READ_MORE);
-    cr_assert_lt(read.octets, sent - LARGE);
-    sent -= read.octets;
-    read = look();
-    cr_assert_eq(read.state, UIW_READ_DRAINED);
-    cr_assert_eq(read.octets, sent);
-}
-
 Test(uiw_reader, an_unfinished_message_of_small_segments_makes_a_pause)
 {
     size_t length = encode_write(1000);

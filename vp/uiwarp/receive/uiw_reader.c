@@ -29,7 +29,7 @@
  */
 #define READER_TURN_OCTETS        ((size_t)1 << 20)
 #define READER_TURN_OCTETS_SHARED ((size_t)1 << 18)
-#define READER_TURN_OCTETS_TOLD   ((size_t)1 << 17) /* someone waits for what has been read */
+#define READER_TURN_OCTETS_TOLD   ((size_t)1 << 17) /* a receive has completed for the consumer */
 #define READER_TURN_FPDUS         2048u
 #define READER_TURN_FPDUS_SHARED  512u
 
@@ -163,18 +163,13 @@ bool uiw_reader_is_unfinished(const struct uiw_ep *ep)
     return !iw_rx_at_boundary(&ep->rx.iw) || (ep->rx.iw.fpdus > 0 && !ep->rx.iw.segment.last);
 }
 
-/*
- * Returns true if the turn may go on; there is more to read. It ends soon once a receive has
- * completed for the consumer, or the sender is to run (kick): a Read of this side has ended, for
- * which the consumer may wait, or one of the peer has come.
- */
+/* Returns true if the turn may go on; there is more to read. */
 static bool reader_turn_goes_on(const struct uiw_ep *ep, const struct uiw_read *read,
                                 uint64_t fpdus, uint32_t reported, bool shared)
 {
-    bool told = uiw_queue_reported(&ep->rq) != reported || ep->rx.kick;
-    size_t octets = told     ? READER_TURN_OCTETS_TOLD
-                    : shared ? READER_TURN_OCTETS_SHARED
-                             : READER_TURN_OCTETS;
+    size_t octets = uiw_queue_reported(&ep->rq) != reported ? READER_TURN_OCTETS_TOLD
+                    : shared                                ? READER_TURN_OCTETS_SHARED
+                                                            : READER_TURN_OCTETS;
 
     return read->octets < octets &&
            fpdus < (shared ? READER_TURN_FPDUS_SHARED : READER_TURN_FPDUS) && !ep->rx.terminated;
