@@ -528,13 +528,19 @@ Test(cm_call, no_descriptor_for_an_address)
 {
     for (enum kit_kind kind = 0; kind < KIT_KINDS; kind++) {
         it_net_addr_t address = fx_address_from("127.0.0.1");
+        it_conn_qual_t qual = {.type = IT_IANA_PORT, .conn_qual.port = htons(4717)};
+        it_ia_info_t *info;
         struct kit kit;
         it_path_t path;
         size_t count = 1;
         size_t total = 7;
 
         begin(&kit, kind, "it_get_pathinfo", EMFILE);
+        path = fx_path(&kit.node);
         stub_rdma_fail_all(STUB_CREATE_ID, EMFILE);
+        EXPECT_STATUS(IT_ERR_RESOURCES,
+                      it_ep_connect(kit.ep, &path, NULL, &qual, IT_CONNECT_FLAG_TWO_WAY, NULL, 0));
+        EXPECT_STATUS(IT_ERR_RESOURCES, it_ia_query(kit.node.ia, &info));
         EXPECT_STATUS(IT_ERR_RESOURCES, it_get_pathinfo(kit.node.ia, kit.node.spigot, &address,
                                                         &count, &total, &path));
         EXPECT_EQ(7, total);

@@ -107,8 +107,19 @@ struct query_address {
     it_net_addr_t address;
 };
 
+/* Finds the port; 0: the address is another device's. Returns false if a shortage hides it. */
+static bool query_port_at(const struct verbs_ia *ia, const struct query_gids *gids,
+                          const struct ifaddrs *entry, uint8_t *port)
+{
+    errno = 0;
+    *port = gids->has_interfaces ? query_port_on(gids, entry->ifa_name)
+                                 : verbs_port_of(ia, entry->ifa_addr);
+    return *port != 0 || !base_net_is_shortage(errno);
+}
+
 /*
- * Gets the addresses of the device, in memory that the caller frees. Returns false without memory.
+ * Gets the addresses of the device, in memory that the caller frees. Returns false without memory
+ * or descriptors.
  */
 static bool query_addresses(const struct verbs_ia *ia, struct query_address **list_out,
                             size_t *count)
@@ -116,6 +127,7 @@ static bool query_addresses(const struct verbs_ia *ia, struct query_address **li
     struct ifaddrs *entries = NULL;
     struct query_address *list;
     struct query_gids gids;
+    bool complete = true;
     size_t room = 0;
 
     *count = 0;
@@ -125,13 +137,13 @@ static bool query_addresses(const struct verbs_ia *ia, struct query_address **li
     for (const struct ifaddrs *entry = entries; entry; entry = entry->ifa_next)
         room += verbs_address_is_usable(entry);
     list = calloc(room + 1, sizeof(*list));
-    for (const struct ifaddrs *entry = entries; list && entry; entry = entry->ifa_next) {
+    for (const struct ifaddrs *entry = entries; list && complete && entry;
+         entry = entry->ifa_next) {
         uint8_t port;
 
         if (!verbs_address_is_usable(entry))
             continue;
-        port = gids.has_interfaces ? query_port_on(&gids, entry->ifa_name)
-                                   : verbs_port_of(ia, entry->ifa_addr);
+        complete = query_port_at(ia, &gids, entry, &port);
         if (port == 0)
             continue;
         list[*count].port = port;
@@ -140,8 +152,12 @@ static bool query_addresses(const struct verbs_ia *ia, struct query_address **li
     }
     free(gids.entries);
     freeifaddrs(entries);
-    *list_out = list;
-    return list != NULL;
+    if (list && complete) {
+        *list_out = list;
+        return true;
+    }
+    free(list);
+    return false;
 }
 
 it_status_t verbs_has_address(const struct ual_ia *ual, const it_net_addr_t *address)
