@@ -54,6 +54,7 @@ make_path() {
 }
 
 start_server() {
+    : >"$folder/server" # before sed looks
     ip netns exec "$far" "$bin/it_perf" server --port 0 >"$folder/server" &
     server=$!
     for _ in $(seq 100); do
