@@ -157,9 +157,15 @@ static void removed_and_closed(void)
     end_set(&pair, set);
 }
 
-static void *wait_for_set(void *argument)
+static void *wait_in_vain(void *argument)
 {
     say_event("a thread", *(const int *)argument, 300);
+    return NULL;
+}
+
+static void *wait_for_event(void *argument)
+{
+    say_event("a thread", *(const int *)argument, WAIT_MS);
     return NULL;
 }
 
@@ -171,17 +177,17 @@ static void removed_while_waiting(void)
     pthread_t thread;
 
     SAY(recv(pair.server, buffer, 3, 0));
-    (void)pthread_create(&thread, NULL, wait_for_set, &set);
+    (void)pthread_create(&thread, NULL, wait_in_vain, &set);
     (void)poll(NULL, 0, 50);
     (void)change(set, EPOLL_CTL_DEL, pair.server, 0, 0);
     (void)!send(pair.client, "d", 1, 0);
     (void)pthread_join(thread, NULL);
-    (void)pthread_create(&thread, NULL, wait_for_set, &set);
+    (void)pthread_create(&thread, NULL, wait_for_event, &set);
     (void)poll(NULL, 0, 50);
     (void)change(set, EPOLL_CTL_ADD, pair.server, EPOLLIN, 6);
     (void)pthread_join(thread, NULL);
     (void)change(set, EPOLL_CTL_DEL, pair.server, 0, 0);
-    (void)pthread_create(&thread, NULL, wait_for_set, &set);
+    (void)pthread_create(&thread, NULL, wait_in_vain, &set);
     (void)pthread_join(thread, NULL);
     end_set(&pair, set);
 }
