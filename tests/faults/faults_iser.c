@@ -194,7 +194,8 @@ static bool session_open(struct iser_client *client, const char *to, const char 
                                           .interface = interface,
                                           .digests = digests,
                                           .depth = 4,
-                                          .memory = MEMORY};
+                                          .memory = MEMORY,
+                                          .timeout = 600};
 
     if (!itiser_portal_address(target, 0, &options.address))
         find_say("the portal has no address");
