@@ -36,7 +36,7 @@ static const struct find_result documented[] = {
     {"exs_socket", {EMFILE, ENFILE, ENOBUFS, 0}},
     {"exs_bind", {EADDRINUSE, 0}},
     {"exs_listen", {EADDRINUSE, ENOBUFS, 0}},
-    {"exs_accept", {EMFILE, ECANCELED, ECONNRESET, 0}},
+    {"exs_accept", {EMFILE, ENFILE, ENOBUFS, ECANCELED, ECONNRESET, 0}},
     {"exs_connect",
      {ECONNREFUSED, ETIMEDOUT, EHOSTUNREACH, ENETUNREACH, ECONNRESET, EPROTO, ENOBUFS, ECANCELED,
       0}},

@@ -331,7 +331,7 @@ int exs_listen(int fd, int backlog);
  * @return 0; with EXS_BLOCK the new descriptor; or -1 with errno: EINVAL (not listening; count),
  *         EFAULT, EMFILE
  *
- * Events: exs_evt_errno ECANCELED (exs_cancel, exs_close), EMFILE, ENOMEM.
+ * Events: exs_evt_errno ECANCELED (exs_cancel, exs_close), EMFILE, ENFILE, ENOMEM, ENOBUFS.
  * Source: ES-API.
  */
 int exs_accept(int fd, exs_acceptaddr_t *address_vector, int count, int flags,
