@@ -11,7 +11,6 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -165,32 +164,6 @@ static void *sleep_on(void *argument)
     return NULL;
 }
 
-static bool is_asleep(pid_t thread)
-{
-    char path[64];
-    char line[256] = "";
-    int fd;
-
-    (void)snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)thread);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        (void)!read(fd, line, sizeof(line) - 1);
-        (void)close(fd);
-    }
-    return strstr(line, ") S ") != NULL;
-}
-
-static void await_asleep(const struct sleeper *sleeper)
-{
-    int found = 0;
-
-    for (int i = 0; i < WAIT_MS / 2 && found < 5; i++) {
-        found = is_asleep(sleeper->thread) ? found + 1 : 0;
-        (void)poll(NULL, 0, 1);
-    }
-    sdp_hooks_note(found == 5 ? "asleep" : "never asleep");
-}
-
 /* Three of them: one does the work of the connections, and the others sleep without it. */
 static void sleepers_go_on(void)
 {
@@ -203,7 +176,7 @@ static void sleepers_go_on(void)
         exchange(&pairs[i]);
         sleepers[i].fd = sleepers[i].is_set ? set_with(pairs[i].server) : pairs[i].server;
         (void)pthread_create(&threads[i], NULL, sleep_on, &sleepers[i]);
-        await_asleep(&sleepers[i]);
+        sdp_hooks_await_asleep(&sleepers[i].thread);
     }
     fork_idle();
     for (unsigned i = 0; i < 3; i++)

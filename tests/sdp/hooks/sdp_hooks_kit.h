@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/types.h>
 
 struct sdp_hooks_pair {
     int client;
@@ -28,6 +29,9 @@ void sdp_hooks_note(const char *format, ...) __attribute__((format(printf, 1, 2)
 
 /* Waits for the events `until` of poll, and prints which of `asked` there are. */
 void sdp_hooks_await(const char *what, int fd, short asked, short until);
+
+/* Waits until a thread, which has stored its number by then, sleeps. */
+void sdp_hooks_await_asleep(const _Atomic pid_t *thread);
 
 #define SAY(call) (errno = 0, sdp_hooks_say(#call, (long)(call)))
 

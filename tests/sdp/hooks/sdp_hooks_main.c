@@ -6,6 +6,7 @@
 #include "hooks/sdp_hooks_kit.h"
 #include "support/time_limit.h"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
@@ -134,6 +135,32 @@ void sdp_hooks_await(const char *what, int fd, short asked, short until)
     }
     sdp_hooks_note("%s: %#x", what,
                    (unsigned)polls.revents & (unsigned)(asked | until | POLLHUP | POLLERR));
+}
+
+static bool is_asleep(pid_t thread)
+{
+    char path[64];
+    char line[256] = "";
+    int fd;
+
+    (void)snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)thread);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        (void)!read(fd, line, sizeof(line) - 1);
+        (void)close(fd);
+    }
+    return strstr(line, ") S ") != NULL;
+}
+
+void sdp_hooks_await_asleep(const _Atomic pid_t *thread)
+{
+    int found = 0;
+
+    for (int i = 0; i < 2500 && found < 5; i++) {
+        found = is_asleep(*thread) ? found + 1 : 0;
+        (void)poll(NULL, 0, 1);
+    }
+    sdp_hooks_note(found == 5 ? "asleep" : "never asleep");
 }
 
 /* ---- Both ways ------------------------------------------------------------------------------ */

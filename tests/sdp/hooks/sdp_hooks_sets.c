@@ -157,16 +157,27 @@ static void removed_and_closed(void)
     end_set(&pair, set);
 }
 
+static _Atomic pid_t waiting;
+
 static void *wait_in_vain(void *argument)
 {
+    waiting = gettid();
     say_event("a thread", *(const int *)argument, 300);
     return NULL;
 }
 
 static void *wait_for_event(void *argument)
 {
+    waiting = gettid();
     say_event("a thread", *(const int *)argument, WAIT_MS);
     return NULL;
+}
+
+static void start_waiting(pthread_t *thread, void *(*wait)(void *), int *set)
+{
+    waiting = 0;
+    (void)pthread_create(thread, NULL, wait, set);
+    sdp_hooks_await_asleep(&waiting);
 }
 
 /* While a thread waits, each change counts at once. */
@@ -177,13 +188,11 @@ static void removed_while_waiting(void)
     pthread_t thread;
 
     SAY(recv(pair.server, buffer, 3, 0));
-    (void)pthread_create(&thread, NULL, wait_in_vain, &set);
-    (void)poll(NULL, 0, 50);
+    start_waiting(&thread, wait_in_vain, &set);
     (void)change(set, EPOLL_CTL_DEL, pair.server, 0, 0);
     (void)!send(pair.client, "d", 1, 0);
     (void)pthread_join(thread, NULL);
-    (void)pthread_create(&thread, NULL, wait_for_event, &set);
-    (void)poll(NULL, 0, 50);
+    start_waiting(&thread, wait_for_event, &set);
     (void)change(set, EPOLL_CTL_ADD, pair.server, EPOLLIN, 6);
     (void)pthread_join(thread, NULL);
     (void)change(set, EPOLL_CTL_DEL, pair.server, 0, 0);
