@@ -45,13 +45,24 @@ static size_t queued_count;
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
+/*
+ * librdmacm tells a lack of descriptors as ENODEV when it opens a device, so an address can look
+ * as if it were not the device's.
+ */
+static bool is_lack(it_status_t status)
+{
+    return atomic_load(&worker->lacks) &&
+           (status == IT_ERR_RESOURCES ||
+            (chaos->on_devices && status == IT_ERR_INVALID_SOURCE_PATH));
+}
+
 /* Returns whether the call succeeded. Only a lack of descriptors explains a failure. */
 static bool done(const char *call, it_status_t status)
 {
     if (status == IT_SUCCESS)
         return true;
     chaos_count(COUNT_LACKS, 1);
-    if (status != IT_ERR_RESOURCES || !atomic_load(&worker->lacks))
+    if (!is_lack(status))
         chaos_fail("worker %u: %s: %s", self, call, itx_status_string(status));
     return false;
 }
