@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -68,6 +69,27 @@ static inline ssize_t base_read(int fd, void *data, size_t length)
 #else
     return (ssize_t)syscall(SYS_read, fd, data, length);
 #endif
+}
+
+/* Adds one to an eventfd. */
+static inline void base_event_raise(int fd)
+{
+    const uint64_t one = 1;
+
+    /* It cannot fail: the count never gets near its limit. */
+#if defined(BASE_CALL_WRAPPED) || !defined(SYS_write)
+    (void)!write(fd, &one, sizeof(one));
+#else
+    (void)syscall(SYS_write, fd, &one, sizeof(one));
+#endif
+}
+
+/* Sets an eventfd, which does not block, to zero. */
+static inline void base_event_clear(int fd)
+{
+    uint64_t count;
+
+    (void)base_read(fd, &count, sizeof(count));
 }
 
 /* Milliseconds, rounded up, for epoll_wait; -1: no timeout. */

@@ -8,13 +8,13 @@
  */
 #include "evd/deliver/evd_deliver_private.h"
 
+#include "base/base_call.h"
 #include "base/base_clock.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #define SOURCE_SPIN_MAX_NS UINT64_C(60000)
@@ -209,7 +209,6 @@ static int evd_source_poll(struct evd *evd, struct evd_source *source, struct ev
     struct pollfd polls[] = {{.fd = source->fd, .events = POLLIN},
                              {.fd = source->kick_fd, .events = POLLIN}};
     struct timespec limit = base_timespec_until(deadline_ns);
-    eventfd_t kicks;
     int result = 0;
 
     if (!evd_waiter_begin_poll(waiter, source->kick_fd))
@@ -218,7 +217,7 @@ static int evd_source_poll(struct evd *evd, struct evd_source *source, struct ev
         result = EINTR;
     (void)evd_waiter_end_poll(waiter);
     if (polls[1].revents)
-        (void)eventfd_read(source->kick_fd, &kicks); /* never blocks */
+        base_event_clear(source->kick_fd); /* never blocks */
     if (result == 0 && polls[0].revents)
         evd_source_take_news(evd, source);
     return result;

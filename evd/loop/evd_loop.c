@@ -2,8 +2,9 @@
 /* Tasks of a loop: any thread submits them, the loop's thread runs them. */
 #include "evd/loop/evd_loop_private.h"
 
+#include "base/base_call.h"
+
 #include <stdlib.h>
-#include <sys/eventfd.h>
 
 _Thread_local struct loop_thread loop_here;
 
@@ -97,7 +98,7 @@ bool loop_has_runnable(const struct evd_loop *loop)
 
 void loop_arm(struct evd_loop *loop)
 {
-    (void)eventfd_write(loop->wake_fd, 1); /* cannot fail: the count never gets near its limit */
+    base_event_raise(loop->wake_fd);
 }
 
 void loop_enter(struct evd_loop *loop)
@@ -126,11 +127,9 @@ void loop_leave(struct evd_loop *loop)
 
 void loop_woken(struct evd_loop *loop)
 {
-    eventfd_t count;
-
     loop_enter(loop);
     /* Drained before the tasks are taken: a later push writes again. */
-    (void)eventfd_read(loop->wake_fd, &count);
+    base_event_clear(loop->wake_fd);
     loop_leave(loop);
 }
 

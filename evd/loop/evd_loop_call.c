@@ -2,7 +2,7 @@
 /* Running a function on another thread's loop, and waiting for its end. */
 #include "evd/loop/evd_loop_private.h"
 
-#include <sys/eventfd.h>
+#include "base/base_call.h"
 
 /* One such call; on the stack of the thread that waits. */
 struct loop_call {
@@ -22,7 +22,7 @@ struct loop_call {
 static void loop_call_wake_locked(struct loop_call *call)
 {
     if (call->kick_fd >= 0)
-        (void)eventfd_write(call->kick_fd, 1); /* cannot fail */
+        base_event_raise(call->kick_fd);
     else
         pthread_cond_signal(&call->changed);
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "evd/loop/evd_waiter.h"
 
+#include "base/base_call.h"
 #include "base/base_futex.h"
-
-#include <sys/eventfd.h>
 
 /* The kernel takes a futex word as a plain int. */
 _Static_assert(sizeof(_Atomic int) == sizeof(int), "a futex word is an int");
@@ -57,7 +56,7 @@ void evd_waiter_signal(struct evd_waiter *waiter, int state_before)
     if (state_before == EVD_WAITER_SLEEPING)
         base_futex_wake(&waiter->state, 1);
     else if (state_before == EVD_WAITER_POLLING)
-        (void)eventfd_write(atomic_load_explicit(&waiter->kick_fd, memory_order_relaxed), 1);
+        base_event_raise(atomic_load_explicit(&waiter->kick_fd, memory_order_relaxed));
 }
 
 void evd_waiter_wake(struct evd_waiter *waiter)

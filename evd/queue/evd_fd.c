@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "evd/queue/evd_object.h"
 
+#include "base/base_call.h"
+
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -29,7 +31,6 @@ void evd_fd_close(struct evd *evd)
  */
 void evd_fd_sync(struct evd *evd)
 {
-    eventfd_t count;
     bool ready;
     bool changed;
 
@@ -41,8 +42,8 @@ void evd_fd_sync(struct evd *evd)
     base_lock_drop(&evd->lock);
     /* The count is 0 or 1, so neither call blocks or fails. */
     if (changed && ready)
-        (void)eventfd_write(evd->fd, 1);
+        base_event_raise(evd->fd);
     else if (changed)
-        (void)eventfd_read(evd->fd, &count);
+        base_event_clear(evd->fd);
     base_lock_drop(&evd->fd_lock);
 }

@@ -10,9 +10,10 @@
 #include <stdio.h>
 
 #define THREADS 4
+#define ROUNDS  200
 
 static it_evd_handle_t evd;
-static _Atomic int returned;
+static _Atomic int returned, posted;
 
 static void *wait_once(void *unused)
 {
@@ -23,6 +24,39 @@ static void *wait_once(void *unused)
     for (;;)
         pthread_testcancel();
     return unused;
+}
+
+/* Posts although its cancellation is pending: to wake another thread is no cancellation point. */
+static void *post_once(void *unused)
+{
+    CHECK(pthread_cancel(pthread_self()) == 0);
+    CHECK(it_evd_post_se(evd, NULL) == IT_SUCCESS);
+    posted++;
+    for (;;)
+        pthread_testcancel();
+    return unused;
+}
+
+static void *take_once(void *unused)
+{
+    it_event_t event;
+
+    CHECK(it_evd_wait(evd, IT_TIMEOUT_INFINITE, &event, NULL) == IT_SUCCESS);
+    return unused;
+}
+
+/* The other thread sleeps in most of the rounds. */
+static void wake_others(void)
+{
+    pthread_t taker, poster;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        CHECK(pthread_create(&taker, NULL, take_once, NULL) == 0);
+        CHECK(pthread_create(&poster, NULL, post_once, NULL) == 0);
+        CHECK(pthread_join(poster, NULL) == 0);
+        CHECK(posted == i + 1);
+        CHECK(pthread_join(taker, NULL) == 0);
+    }
 }
 
 int main(void)
@@ -55,6 +89,7 @@ int main(void)
     /* The EVD still works, and nothing keeps it busy. */
     CHECK(it_evd_post_se(evd, NULL) == IT_SUCCESS);
     CHECK(it_evd_wait(evd, IT_TIMEOUT_INFINITE, &event, NULL) == IT_SUCCESS);
+    wake_others();
     CHECK(it_evd_free(evd) == IT_SUCCESS);
     CHECK(it_ia_free(ia) == IT_SUCCESS);
     return 0;

@@ -4,6 +4,7 @@
  * place in the poll set and passes it on, and no completion is missed between a look and the
  * arming. The device, the lock and the kernel's sleeps are stand-ins.
  */
+#include "base/base_call.h"
 #include "models/model.h"
 #include "models/model_run.h"
 
@@ -32,8 +33,8 @@ static void kick(void);
 #define base_lock_assert_held(lock)                  ((void)(lock))
 #define base_futex_wait_until(word, value, deadline) ((void)(deadline), sleep_in_futex(word, value))
 #define base_futex_wake(word, count)                 ((void)(word), (void)(count))
-#define eventfd_write(fd, count)                     ((void)(fd), (void)(count), kick())
-#define eventfd_read(fd, count)                      ((void)(fd), (void)(count), 0)
+#define base_event_raise(fd)                         ((void)(fd), kick())
+#define base_event_clear(fd)                         ((void)(fd))
 #define ppoll(polls, count, limit, mask)             ((void)(limit), sleep_in_poll(polls))
 #define evd_ia_spin_ns(ia, limit)                    ((void)(ia), (void)(limit), (uint64_t)0)
 #define evd_source_move_locked(evd)                  ((void)(evd), move())

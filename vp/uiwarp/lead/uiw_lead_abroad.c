@@ -5,7 +5,7 @@
  */
 #include "vp/uiwarp/lead/uiw_leader.h"
 
-#include <sys/eventfd.h>
+#include "base/base_call.h"
 
 #define ACTIVE_FEW 2u
 
@@ -44,5 +44,5 @@ void uiw_lead_abroad_end(void *context, bool work)
 void uiw_lead_abroad_call_home(struct uiw_progress *progress)
 {
     if (atomic_load_explicit(&progress->abroad, memory_order_seq_cst))
-        (void)eventfd_write(progress->kick_fd, 1); /* the next poll drains it */
+        base_event_raise(progress->kick_fd); /* the next poll drains it */
 }
