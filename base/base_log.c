@@ -44,6 +44,7 @@ static void log_write(enum base_log_level level, uint64_t left_out, const char *
 {
     char missing[96] = "";
     char line[512];
+    int cancel;
     int used = snprintf(line, sizeof(line), "itapi %s: ", level_names[level]);
 
     (void)vsnprintf(line + used, sizeof(line) - (size_t)used - 1, format, arguments);
@@ -51,8 +52,11 @@ static void log_write(enum base_log_level level, uint64_t left_out, const char *
         (void)snprintf(missing, sizeof(missing),
                        "itapi %s: %" PRIu64 " lines like the next left out\n", level_names[level],
                        left_out);
+    /* A thread that is cancelled while it writes a line would keep its tokens for ever. */
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     /* A single write, so that lines of several threads do not mix. */
     fprintf(stderr, "%s%s\n", missing, line);
+    (void)pthread_setcancelstate(cancel, NULL);
 }
 
 void base_log_write(enum base_log_level level, const char *format, ...)

@@ -12,6 +12,7 @@
 #include "itx_api.h"
 
 #include <errno.h>
+#include <pthread.h>
 
 struct evd_wait {
     struct evd *evd;
@@ -166,6 +167,41 @@ static it_status_t evd_wait_look(struct evd_wait *wait, bool entry)
 
 /* ---------------------------------------------------------------- waiting */
 
+/*
+ * This thread sleeps in the loops that run on it, which watch the streams. Deferred posts are sent,
+ * and octets that have arrived are read, before.
+ */
+static int evd_wait_sleep_in_loop(struct evd *evd, struct evd_waiter *waiter, uint64_t deadline_ns)
+{
+    struct evd_ia *ia = evd->ia;
+
+    /* If this fails, the loop looks at the source when something else wakes it. */
+    (void)evd_source_rely(evd);
+    if (ia->progress && ia->progress->flush)
+        ia->progress->flush(ia->progress_context);
+    if (ia->progress)
+        ia->progress->poll(ia->progress_context);
+    return evd_loop_wait(waiter, deadline_ns);
+}
+
+/*
+ * Sleeps where the loop's handlers or calls of a device run. Those have cancellation points, and a
+ * thread cancelled there would keep its slot, and the place in the poll set, for ever.
+ */
+static int evd_wait_sleep_uncancelled(struct evd *evd, struct evd_waiter *waiter,
+                                      uint64_t deadline_ns)
+{
+    int result, cancel;
+
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    if (evd_loop_is_here())
+        result = evd_wait_sleep_in_loop(evd, waiter, deadline_ns);
+    else
+        result = evd_source_wait(evd, waiter, deadline_ns);
+    (void)pthread_setcancelstate(cancel, NULL);
+    return result;
+}
+
 /* Sleeps. Returns 0, or EINTR when a signal handler ran. */
 static int evd_wait_sleep(struct evd_wait *wait, uint64_t deadline_ns)
 {
@@ -174,21 +210,8 @@ static int evd_wait_sleep(struct evd_wait *wait, uint64_t deadline_ns)
 
     if (ia->release_evd)
         ia->release_evd(ia->progress_context, evd_is_aggregate(wait->evd) ? NULL : wait->evd);
-    if (evd_loop_is_here()) {
-        /* If this fails, the loop looks at the source when something else wakes it. */
-        (void)evd_source_rely(wait->evd);
-        /*
-         * This thread sleeps in the loops that run on it, which watch the streams. Deferred posts
-         * are sent, and octets that have arrived are read, before.
-         */
-        if (ia->progress && ia->progress->flush)
-            ia->progress->flush(ia->progress_context);
-        if (ia->progress)
-            ia->progress->poll(ia->progress_context);
-        return evd_loop_wait(waiter, deadline_ns);
-    }
-    if (evd_source_of(wait->evd))
-        return evd_source_wait(wait->evd, waiter, deadline_ns);
+    if (evd_loop_is_here() || evd_source_of(wait->evd))
+        return evd_wait_sleep_uncancelled(wait->evd, waiter, deadline_ns);
     if (ia->progress)
         return ia->progress->wait(ia->progress_context, waiter, deadline_ns);
     return evd_waiter_sleep(waiter, deadline_ns);

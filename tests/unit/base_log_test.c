@@ -9,6 +9,7 @@
 
 #include <criterion/criterion.h>
 
+#include <pthread.h>
 #include <stdio.h>
 
 #define START (UINT64_C(1000) * BASE_NS_PER_S)
@@ -87,4 +88,28 @@ Test(base_log, lines_as_they_are_written)
     cr_assert_str_eq(line, "itapi warn: elsewhere\n");
     (void)fclose(stream);
     (void)remove(path);
+}
+
+static void *say_cancelled(void *said)
+{
+    (void)pthread_cancel(pthread_self());
+    base_log_write(BASE_LOG_WARN, "a thread that is cancelled may hold a token");
+    *(bool *)said = true;
+    pthread_testcancel();
+    return NULL;
+}
+
+/* Writing a line is no cancellation point, so a wait that logs is none. */
+Test(base_log, a_cancelled_thread_goes_on)
+{
+    bool said = false;
+    pthread_t thread;
+    void *result;
+
+    cr_assert_not_null(freopen("/dev/null", "w", stderr));
+    cr_assert_eq(setvbuf(stderr, NULL, _IONBF, 0), 0); /* as it is in a program */
+    cr_assert_eq(pthread_create(&thread, NULL, say_cancelled, &said), 0);
+    cr_assert_eq(pthread_join(thread, &result), 0);
+    cr_assert(said);
+    cr_assert_eq(result, PTHREAD_CANCELED);
 }

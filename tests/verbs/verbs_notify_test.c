@@ -26,6 +26,7 @@ static void *wait_one(void *argument)
     atomic_store(&waiter->id, fx_thread_id());
     waiter->event = fx_wait(waiter->evd);
     waiter->arms = stub_arms();
+    pthread_testcancel();
     return NULL;
 }
 
@@ -48,6 +49,30 @@ Test(verbs_notify, a_sleeping_thread_is_woken, .init = stub_pair, .fini = stub_c
         CHECK_EQ(0, pthread_join(waiter.thread, NULL));
         CHECK_EQ(k, waiter.event.dto_cmpl.cookie);
     }
+}
+
+/*
+ * A wait is no cancellation point, although sleeping and the calls of the device's library are. So
+ * the thread gives its place back, takes its event, and ends behind the call.
+ */
+Test(verbs_notify, a_cancelled_thread_takes_its_event, .init = stub_pair, .fini = stub_close)
+{
+    struct waiter waiter;
+    void *result;
+
+    for (unsigned k = 1; k <= 20; k++) {
+        waiter.event.dto_cmpl.cookie = 0;
+        waiter_start(&waiter, n.fx.request_evd);
+        CHECK_EQ(0, pthread_cancel(waiter.thread));
+        fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, k, FX_SIGNAL);
+        CHECK_EQ(0, pthread_join(waiter.thread, &result));
+        CHECK(result == PTHREAD_CANCELED);
+        CHECK_EQ(k, waiter.event.dto_cmpl.cookie);
+    }
+    waiter_start(&waiter, n.fx.request_evd);
+    fx_write(n.a, &n.buf, 0, 8, &n.buf, 64, 21, FX_SIGNAL);
+    CHECK_EQ(0, pthread_join(waiter.thread, NULL));
+    CHECK_EQ(21, waiter.event.dto_cmpl.cookie);
 }
 
 /* The completion comes behind the poll before the arming, so no notification tells of it. */
