@@ -10,14 +10,16 @@
 #include "support/time_limit.h"
 
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define BLOCKS 256u
-#define SIZE   (BLOCKS * 512u)
+#define BLOCKS     256u
+#define SIZE       (BLOCKS * 512u)
+#define TRICKLE_MS 50
 
 enum behaviour {
     PLAIN,
@@ -29,13 +31,16 @@ enum behaviour {
     BEHAVIOURS
 };
 
-/* Where the target says no more, but keeps the connection. */
+/* Where the target says no more, or next to nothing, but keeps the connection. */
 enum silence {
     NEVER,
     AT_LOGIN,
+    TRICKLED_LOGIN, /* the Login Response comes octet by octet */
     AT_CONVERSION,
     AT_COMMAND,
-    BUT_PINGS /* at a command */
+    BUT_PINGS,       /* at a command, as those below */
+    TRICKLED_ANSWER, /* the response comes octet by octet */
+    TRICKLED_DATA    /* Data-In PDUs, or RDMA Writes, without octets */
 };
 
 /* A field of the target's PDUs, a key of its login or its capacity that lies. */
@@ -165,6 +170,42 @@ static void say_no_more(void)
     char octet;
 
     while (read(t.raw.fd, &octet, 1) == 1) {
+    }
+}
+
+/* Waits for a moment. Returns false once the initiator has disconnected. */
+static bool is_watched(void)
+{
+    struct pollfd peer = {.fd = t.raw.fd, .events = POLLRDHUP};
+
+    return poll(&peer, 1, TRICKLE_MS) == 0;
+}
+
+/* A PDU with a long data segment of zeros, octet by octet, until the initiator disconnects. */
+static void trickle(unsigned char opcode)
+{
+    unsigned char bhs[48] = {opcode, 0x80};
+    RAW_BYTES(part);
+
+    put(bhs + 5, 8192, 3);
+    for (size_t i = 0; is_watched(); i++) {
+        part.len = 0;
+        raw_add_byte(&part, i < sizeof(bhs) ? bhs[i] : 0);
+        (void)raw_send(&t.raw, &part);
+    }
+}
+
+static void trickle_data(void)
+{
+    while (is_watched()) {
+        unsigned char bhs[48] = {0x25};
+        RAW_BYTES(ulpdu);
+
+        raw_tagged(&ulpdu, RAW_WRITE, 0, 0, NULL, 0, true);
+        if (t.rdma)
+            (void)raw_send_ulpdu(&t.raw, &ulpdu);
+        else
+            answer(bhs, NULL, 0, false);
     }
 }
 
@@ -435,6 +476,10 @@ static bool is_silent(void)
         while (receive_pdu());
     else if (t.silence == AT_COMMAND)
         say_no_more();
+    else if (t.silence == TRICKLED_ANSWER)
+        trickle(0x21);
+    else if (t.silence == TRICKLED_DATA)
+        trickle_data();
     return t.silence >= AT_COMMAND;
 }
 
@@ -446,10 +491,14 @@ static void serve(int listener)
     t.sent = t.reads = 0;
     t.closed = t.behaviour == CLOSED_WINDOW;
     raw_accept(&t.raw, listener);
-    if (t.silence == AT_LOGIN)
+    if (t.silence == AT_LOGIN) {
         say_no_more();
-    else
+    } else if (t.silence == TRICKLED_LOGIN) {
+        CHECK(receive_pdu());
+        trickle(0x23);
+    } else {
         log_in();
+    }
     if (t.closed)
         open_window();
     while (receive_pdu() && !is_silent()) {
@@ -671,9 +720,16 @@ static void be_silent(const char *program, int listener, uint16_t port, const st
         enum silence silence;
         const char *says;
     } cases[] = {
-        {PLAIN, AT_LOGIN, "has been silent"},   {CONVERTS, AT_CONVERSION, "has been silent"},
-        {PLAIN, AT_COMMAND, "has been silent"}, {CONVERTS, AT_COMMAND, "has been silent"},
-        {PLAIN, BUT_PINGS, "has only pinged"},  {CONVERTS, BUT_PINGS, "has only pinged"},
+        {PLAIN, AT_LOGIN, "has been silent"},
+        {PLAIN, TRICKLED_LOGIN, "has answered nothing"},
+        {CONVERTS, AT_CONVERSION, "has been silent"},
+        {PLAIN, AT_COMMAND, "has been silent"},
+        {CONVERTS, AT_COMMAND, "has been silent"},
+        {PLAIN, BUT_PINGS, "has answered nothing"},
+        {CONVERTS, BUT_PINGS, "has answered nothing"},
+        {PLAIN, TRICKLED_ANSWER, "has answered nothing"},
+        {PLAIN, TRICKLED_DATA, "has answered nothing"},
+        {CONVERTS, TRICKLED_DATA, "has been silent"},
     };
 
     check_context("a silent target");

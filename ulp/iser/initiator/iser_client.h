@@ -30,7 +30,7 @@ struct iser_client_options {
     bool tagged_solicited; /* Write Base Offset refers to the first solicited octet */
     unsigned depth;        /* outstanding commands; 1 to ISER_CLIENT_TASKS - 1 */
     size_t memory;         /* octets for the data of all commands */
-    unsigned timeout;      /* seconds that the target may be silent, or only ping; 1 to 86400 */
+    unsigned timeout; /* seconds that the target may be silent, or answer nothing; 1 to 86400 */
 };
 
 /* The parameters that the login has agreed on. */
@@ -89,8 +89,8 @@ struct iser_client {
 
     uint8_t isid[6];
     uint32_t cmd_sn, exp_stat_sn, max_cmd_sn;
-    bool has_stat_sn;   /* exp_stat_sn is known */
-    uint64_t pinged_ns; /* when the target began to do nothing but ping; 0: it does not */
+    bool has_stat_sn;  /* exp_stat_sn is known */
+    uint64_t waits_ns; /* since when the client waits for an answer; 0: it does not */
     struct iser_client_task *tasks[ISER_CLIENT_TASKS];
     unsigned under_way;
     uint32_t next_itt;
@@ -106,8 +106,13 @@ bool iser_client_fail(struct iser_client *client, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* The target has been silent for too long. Returns false. */
 bool iser_client_silent(struct iser_client *client);
-/* Returns false if the target has only pinged for too long. */
-bool iser_client_pinged(struct iser_client *client);
+/*
+ * Called at each step of a wait. Returns false if none has ended with an answer for too long: the
+ * target trickles octets, takes them slowly, or only pings.
+ */
+bool iser_client_is_patient(struct iser_client *client);
+/* The target has answered: a login, a command, a text, a logout. */
+void iser_client_answered(struct iser_client *client);
 /* Takes the numbers of a PDU of the target. Returns false if its StatSN is not the next. */
 bool iser_client_note(struct iser_client *client, const struct iser_pdu *pdu);
 /* Returns the task of a PDU; NULL: no such task is outstanding. */

@@ -289,6 +289,7 @@ bool iser_client_login(struct iser_client *client)
     struct login *login = calloc(1, sizeof(*login));
     bool good = login ? run_login(client, login) : iser_client_fail(client, "out of memory");
 
+    iser_client_answered(client);
     free(login);
     return good;
 }

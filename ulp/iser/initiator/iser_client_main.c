@@ -36,7 +36,7 @@ static const char help[] =
     "  -t, --seconds N          2: bench\n"
     "  -w, --writes             bench writes\n"
     "  -q, --sequential         bench goes through the unit in order\n"
-    "  -T, --timeout N          seconds that the target may be silent, 60\n"
+    "  -T, --timeout N          seconds of silence, or without an answer, 60\n"
     "  -h, --help\n";
 
 struct settings {

@@ -22,8 +22,11 @@ struct plain {
 static bool write_all(struct iser_client *client, struct iovec *vector, int count)
 {
     while (count > 0) {
-        ssize_t sent = writev(client->fd, vector, count);
+        ssize_t sent;
 
+        if (!iser_client_is_patient(client))
+            return false;
+        sent = writev(client->fd, vector, count);
         if (sent < 0 && errno == EINTR)
             continue;
         if (sent < 0 && errno == EAGAIN)
@@ -81,6 +84,8 @@ static bool read_some(struct iser_client *client, void *to, size_t room, size_t 
 {
     ssize_t length;
 
+    if (!iser_client_is_patient(client))
+        return false;
     do
         length = read(client->fd, to, room);
     while (length < 0 && errno == EINTR);

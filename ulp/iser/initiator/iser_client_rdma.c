@@ -175,7 +175,7 @@ static bool reap_send(struct iser_client *client, struct rdma *rdma)
     it_event_t event;
     it_status_t status;
 
-    if (!post_held(client, rdma, false))
+    if (!iser_client_is_patient(client) || !post_held(client, rdma, false))
         return false;
     do
         status = it_evd_wait(rdma->sent, limit_us(client), &event, NULL);

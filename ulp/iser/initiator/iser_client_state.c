@@ -34,18 +34,23 @@ bool iser_client_silent(struct iser_client *client)
                             client->options.timeout);
 }
 
-bool iser_client_pinged(struct iser_client *client)
+bool iser_client_is_patient(struct iser_client *client)
 {
     struct timespec now;
     uint64_t now_ns;
 
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     now_ns = (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-    if (client->pinged_ns == 0)
-        client->pinged_ns = now_ns;
-    return now_ns - client->pinged_ns < client->options.timeout * NS_PER_S ||
-           iser_client_fail(client, "the target has only pinged for %u seconds",
+    if (client->waits_ns == 0)
+        client->waits_ns = now_ns;
+    return now_ns - client->waits_ns < client->options.timeout * NS_PER_S ||
+           iser_client_fail(client, "the target has answered nothing for %u seconds",
                             client->options.timeout);
+}
+
+void iser_client_answered(struct iser_client *client)
+{
+    client->waits_ns = 0;
 }
 
 bool iser_client_note(struct iser_client *client, const struct iser_pdu *pdu)
@@ -65,8 +70,6 @@ bool iser_client_note(struct iser_client *client, const struct iser_pdu *pdu)
     }
     if (iser_sn_before(client->max_cmd_sn, max))
         client->max_cmd_sn = max;
-    if (opcode != ISER_NOP_IN)
-        client->pinged_ns = 0;
     return true;
 }
 

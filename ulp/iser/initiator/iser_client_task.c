@@ -107,6 +107,7 @@ static struct iser_client_task *finish(struct iser_client *client, struct iser_c
     client->tasks[task->itt] = NULL;
     client->under_way--;
     task->under_way = false;
+    iser_client_answered(client);
     return task;
 }
 
@@ -149,7 +150,7 @@ static bool take(struct iser_client *client, const struct iser_pdu *pdu,
         return false;
     switch (iser_opcode_of(pdu->bhs)) {
     case ISER_NOP_IN:
-        return iser_client_pinged(client) && answer_ping(client, pdu->bhs);
+        return iser_client_is_patient(client) && answer_ping(client, pdu->bhs);
     case ISER_ASYNC:
         return iser_client_fail(client, "the target wants to end (event %u)", pdu->bhs[36]);
     case ISER_REJECT:
@@ -269,6 +270,7 @@ bool iser_client_text(struct iser_client *client, const struct iser_text *text, 
         ttt = iser_get32(pdu.bhs + ISER_AT_TTT);
         length = 0;
     } while (!(pdu.bhs[1] & ISER_FINAL) && ttt != ISER_NONE);
+    iser_client_answered(client);
     return true;
 }
 
