@@ -287,6 +287,8 @@ static bool move(const struct pair *pair, size_t length, bool first, bool regist
     send = START(exs_send, pair->client, from, length, 0, queue, HANDLE, source);
     if (!first)
         receive = START(exs_recv, pair->server, to, length, MSG_WAITALL, queue, HANDLE, sink);
+    if (send && !receive) /* a packet waits for a receive */
+        (void)exs_cancel(pair->client, EXS_CAF_FILDES, NULL);
     if (!await(send))
         return false;
     return await(receive) && is_right(receive, length);
