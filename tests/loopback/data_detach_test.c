@@ -22,6 +22,24 @@
 /* How often adding to a poll set fails for this thread. */
 static _Thread_local unsigned refusals;
 
+/* Whether this thread is that of an IA and watches the poll set, since nobody polls. */
+static _Thread_local bool watches = true;
+
+/* While .on is set, a thread of an IA that does not watch the poll set stays where it waits. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t over;
+    bool on;
+} hold = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
+
+static void hold_threads(bool on)
+{
+    (void)pthread_mutex_lock(&hold.lock);
+    hold.on = on;
+    (void)pthread_cond_broadcast(&hold.over);
+    (void)pthread_mutex_unlock(&hold.lock);
+}
+
 /* Replaces epoll_ctl of the C library. */
 int epoll_ctl(int set, int operation, int fd, struct epoll_event *event)
 {
@@ -30,7 +48,23 @@ int epoll_ctl(int set, int operation, int fd, struct epoll_event *event)
         errno = ENOSPC;
         return -1;
     }
+    if (operation == EPOLL_CTL_MOD && (event->events == 0 || event->events == EPOLLIN))
+        watches = event->events != 0;
     return (int)syscall(SYS_epoll_ctl, set, operation, fd, event);
+}
+
+/* Replaces epoll_wait of the C library, which only the threads of the IAs call. */
+int epoll_wait(int set, struct epoll_event *events, int size, int timeout)
+{
+    int count = (int)syscall(SYS_epoll_pwait, set, events, size, timeout, NULL, 8);
+    int error = errno;
+
+    (void)pthread_mutex_lock(&hold.lock);
+    while (hold.on && !watches)
+        (void)pthread_cond_wait(&hold.over, &hold.lock);
+    (void)pthread_mutex_unlock(&hold.lock);
+    errno = error;
+    return count;
 }
 
 /* Counts the entries of all poll sets of this process. */
@@ -92,8 +126,8 @@ struct bed {
 static struct bed bed;
 
 /*
- * Opens a pair whose streams have both left the poll sets. If the thread is kept from polling, that
- * takes another attempt.
+ * Opens a pair whose streams have both left the poll sets. A thread that does not get a processor
+ * for a millisecond loses the lead to that of the IA, so that one is held as soon as it follows.
  */
 static void open_apart(void)
 {
@@ -104,10 +138,12 @@ static void open_apart(void)
     bed.a = fx_node_buf(&bed.pair.a, LARGE);
     bed.b = fx_node_buf(&bed.pair.b, LARGE);
     bed.watched = watched();
+    hold_threads(true);
     do {
         fx_patience_check(&patience);
         ping_pong(&bed.pair, &bed.a, &bed.b);
     } while (watched() != bed.watched - 2);
+    hold_threads(false);
 }
 
 static void close_bed(void)
