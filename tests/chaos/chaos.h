@@ -61,6 +61,8 @@ struct chaos_worker {
     enum chaos_layer layer;
     unsigned server;              /* of a client that is not of LAYER_IT: the index of its server */
     uint32_t first_pair, pairs;   /* the pairs of such a client */
+    struct in_addr address;       /* of a server */
+    _Atomic uint32_t changes;     /* of that address; odd: it is removed */
     _Atomic uint32_t incarnation; /* changes whenever all its connections end */
     _Atomic uint16_t port;        /* of its listen point, network byte order; or 0 */
     _Atomic uint16_t link_port;   /* of the link that leads there */
@@ -120,11 +122,20 @@ bool chaos_is_harmed(uint32_t pair, uint32_t attempt);
  */
 void chaos_leave(struct chaos_worker *leaving);
 
-/* Returns the address of the servers, with this port (network byte order). */
-struct sockaddr_in chaos_server_address(uint16_t port);
+/* Returns the address of this server, with this port (network byte order). */
+struct sockaddr_in chaos_address_of(unsigned server, uint16_t port);
 
-/* For a program that was started with the run's memory as this descriptor. */
-void chaos_attach(int fd);
+/*
+ * For a program that was started as this worker, which is of an upper layer, with the run's memory
+ * as this descriptor.
+ */
+void chaos_attach(int fd, unsigned worker);
+/* For such a program: returns its own address, or that of its server, with this port. */
+struct sockaddr_in chaos_server_address(uint16_t port);
+/* Returns how often that address was removed or given back; odd: it is removed. */
+uint32_t chaos_address_changes(void);
+/* Whether the system may say of that address that there is none. */
+bool chaos_address_may_miss(int error);
 
 /* Runs as this worker until the end of the run. */
 void chaos_worker_run(unsigned worker) __attribute__((noreturn));

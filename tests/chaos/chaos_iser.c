@@ -6,6 +6,8 @@
 #include "chaos/chaos.h"
 #include "itiser.h"
 
+#include <arpa/inet.h>
+#include <errno.h>
 #include <event2/event.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -69,7 +71,7 @@ static struct itiser *start(struct event_base *base)
     memcpy(&portal.address, &address, sizeof(address));
     target.units[0] = itiser_unit_open(&memory, error);
     started = target.units[0] ? itiser_start(base, &config, error) : NULL;
-    if (!started && !atomic_load(&worker->lacks))
+    if (!started && !atomic_load(&worker->lacks) && !chaos_address_may_miss(EADDRNOTAVAIL))
         chaos_fail("worker %u: no target: %s", self, error);
     return started;
 }
@@ -99,6 +101,7 @@ static void run_target(void)
 struct attempt {
     uint32_t pair, number;
     uint32_t incarnation; /* of the target, when it began */
+    uint32_t changes;     /* of its address */
     time_t began_s;       /* by the clock of the machine */
     pid_t process;
     int output;
@@ -111,8 +114,9 @@ static bool may_end(const struct attempt *attempt)
     const struct chaos_worker *target = &chaos->workers[worker->server];
 
     return chaos_is_harmed(attempt->pair, attempt->number) ||
-           atomic_load(&target->incarnation) != attempt->incarnation ||
-           atomic_load(&target->lacks) || atomic_load(&worker->lacks);
+           atomic_load(&target->incarnation) != attempt->incarnation || attempt->changes % 2 ||
+           atomic_load(&target->changes) != attempt->changes || atomic_load(&target->lacks) ||
+           atomic_load(&worker->lacks);
 }
 
 /* It ends with this process. */
@@ -145,8 +149,8 @@ static bool attempt_start(struct attempt *attempt)
         (void)snprintf(rdma, sizeof(rdma), "--initial-r2t");
     else
         (void)snprintf(rdma, sizeof(rdma), "--rdma=%s", chaos->places[false].interface);
-    (void)snprintf(place, sizeof(place), "%s:%u/" TARGET "/0", chaos->places[true].address,
-                   port_to(attempt->pair));
+    (void)snprintf(place, sizeof(place), "%s:%u/" TARGET "/0",
+                   inet_ntoa(chaos_server_address(0).sin_addr), port_to(attempt->pair));
     (void)snprintf(offset, sizeof(offset), "--offset=%llu", (unsigned long long)piece * PIECE);
     (void)snprintf(length, sizeof(length), "--length=%u", PIECE);
     if (pipe2(ends, O_CLOEXEC) != 0)
@@ -233,6 +237,7 @@ static void *verify(void *argument)
                                   .number = atomic_fetch_add(&chaos->pairs[pair].attempt, 1) + 1,
                                   .incarnation =
                                       atomic_load(&chaos->workers[worker->server].incarnation),
+                                  .changes = atomic_load(&chaos->workers[worker->server].changes),
                                   .began_s = machine_s()};
         int status = 0;
 
@@ -270,8 +275,8 @@ int main(int argc, char **argv)
 
     if (argc < 4)
         return 2;
-    chaos_attach(atoi(argv[1]));
     self = (unsigned)atoi(argv[2]);
+    chaos_attach(atoi(argv[1]), self);
     initiator = argv[3];
     worker = &chaos->workers[self];
     incarnation = atomic_load(&worker->incarnation);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "chaos/chaos_link.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -66,7 +65,7 @@ static struct pollfd polled[LINKS + 2 * STREAMS];
 /* Returns the port. */
 static uint16_t link_open(struct link link)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in address = chaos_address_of(link.server, 0);
     socklen_t length = sizeof(address);
 
     link.listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -167,7 +166,8 @@ static void find_reply(struct stream *stream)
 
 static void stream_open(const struct link *link, int fd)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in address =
+        chaos_address_of(link->server, atomic_load(&chaos->workers[link->server].port));
     struct stream *stream = calloc(1, sizeof(*stream));
     int one = 1;
 
@@ -179,7 +179,6 @@ static void stream_open(const struct link *link, int fd)
         plan(stream, link->pair, atomic_load(&chaos->pairs[link->pair].attempt));
     stream->starts_late = link->is_of_pair;
     streams[stream_count++] = stream;
-    address.sin_port = atomic_load(&chaos->workers[link->server].port);
     if (stream_count == STREAMS ||
         (connect(stream->fds[1], (struct sockaddr *)&address, sizeof(address)) != 0 &&
          errno != EINPROGRESS))

@@ -4,6 +4,7 @@
  * of this library's API and those of each upper layer (one server, so many clients with so many
  * connections), plays faults on them, and tells what happened.
  */
+#include "chaos/chaos_address.h"
 #include "chaos/chaos_link.h"
 #include "support/time_limit.h"
 
@@ -336,6 +337,7 @@ static bool tell(void)
         printf("links %s: %" PRIu64 "\n", link_fault_names[i], link_counts[i]);
     for (unsigned i = 0; i < TROUBLES; i++)
         printf("workers %s: %u\n", trouble_names[i], trouble_counts[i]);
+    printf("addresses removed: %u\nchanges of the MTU: %u\n", address_removals, mtu_changes);
     printf("unexpected: %u\n", failures);
     return failures == 0 && all_have_moved();
 }
@@ -480,6 +482,7 @@ int main(int argc, char **argv)
     places_find();
     (void)setrlimit(RLIMIT_NOFILE, &limit);
     settle(argc, argv);
+    addresses_open();
     links_open();
     for (unsigned i = 0; i < workers(); i++) {
         (void)sem_init(&chaos->workers[i].descriptors, 1, 0);
@@ -493,8 +496,10 @@ int main(int argc, char **argv)
         clock_run();
         links_run();
         play(chaos_now_us());
+        addresses_run(chaos_now_us());
         watch();
     }
+    addresses_close();
     all_end();
     return tell() ? 0 : 1;
 }

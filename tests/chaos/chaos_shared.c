@@ -2,7 +2,7 @@
 /* What every process of a run needs: the plan, the counts, the failures. */
 #include "chaos/chaos.h"
 
-#include <arpa/inet.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,9 @@
 
 struct chaos *chaos;
 
-void chaos_attach(int fd)
+static unsigned server; /* of this program, or this program itself */
+
+void chaos_attach(int fd, unsigned worker)
 {
     chaos = mmap(NULL, sizeof(*chaos), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (chaos == MAP_FAILED) {
@@ -19,15 +21,28 @@ void chaos_attach(int fd)
         exit(2);
     }
     (void)close(fd);
+    server = chaos->workers[worker].is_server ? worker : chaos->workers[worker].server;
+}
+
+struct sockaddr_in chaos_address_of(unsigned of, uint16_t port)
+{
+    return (struct sockaddr_in){
+        .sin_family = AF_INET, .sin_port = port, .sin_addr = chaos->workers[of].address};
 }
 
 struct sockaddr_in chaos_server_address(uint16_t port)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = port};
+    return chaos_address_of(server, port);
+}
 
-    if (inet_pton(AF_INET, chaos->places[true].address, &address.sin_addr) != 1)
-        chaos_fail("%s is not an address", chaos->places[true].address);
-    return address;
+uint32_t chaos_address_changes(void)
+{
+    return atomic_load(&chaos->workers[server].changes);
+}
+
+bool chaos_address_may_miss(int error)
+{
+    return (error == EADDRNOTAVAIL || error == ENODEV) && chaos_address_changes() > 0;
 }
 
 uint64_t chaos_now_us(void)

@@ -38,6 +38,7 @@ struct talk {
     struct stream stream;
     struct hello hello;   /* magic is 0: not known yet */
     uint32_t incarnation; /* of the server, when the client began */
+    uint32_t changes;     /* of the server's address, when this end began */
     unsigned rounds;
     unsigned char octets[sizeof(struct request) + LARGE];
 };
@@ -86,12 +87,20 @@ static const struct chaos_worker *peer_of(const struct talk *talk)
     return &chaos->workers[worker->is_server ? talk->hello.worker : worker->server];
 }
 
+/* A queue pair gives up after a time limit of its own, as on devices: it may be 2 seconds. */
+static bool is_given_up(const struct talk *talk)
+{
+    return worker->layer == LAYER_RSOCKETS &&
+           (talk->changes % 2 || talk->changes != chaos_address_changes());
+}
+
 /* Whether a fault explains the end. A lack of descriptors explains it at the beginning only. */
 static bool may_end(const struct talk *talk)
 {
     const struct chaos_worker *peer;
 
-    if (!talk->hello.magic || chaos_is_harmed(talk->hello.pair, talk->hello.attempt))
+    if (!talk->hello.magic || chaos_is_harmed(talk->hello.pair, talk->hello.attempt) ||
+        is_given_up(talk))
         return true;
     peer = peer_of(talk);
     if (atomic_load(&peer->incarnation) !=
@@ -213,6 +222,7 @@ static void serve_apart(const struct stream *stream)
     pthread_t thread;
 
     talk->stream = *stream;
+    talk->changes = chaos_address_changes();
     if (pthread_create(&thread, NULL, serve, talk) != 0) {
         chaos_fail("worker %u: no thread", self);
         return;
@@ -221,8 +231,9 @@ static void serve_apart(const struct stream *stream)
 }
 
 /*
- * A call that lacks descriptors is made again. Returns false if something else is wrong. A device
- * tells such a lack as one of memory, since IT_ERR_RESOURCES stands for both.
+ * A call that lacks descriptors or its address is made again. Returns false if something else is
+ * wrong. A device tells a lack of descriptors as one of memory, since IT_ERR_RESOURCES stands for
+ * both.
  */
 static bool lacks(const char *call)
 {
@@ -233,6 +244,10 @@ static bool lacks(const char *call)
         chaos_count(COUNT_LACKS, 1);
         if (!atomic_load(&worker->lacks))
             chaos_fail("worker %u: %s: %s", self, call, strerror(error));
+        (void)usleep(STREAM_WAIT_MS * 1000);
+        return true;
+    }
+    if (chaos_address_may_miss(error)) {
         (void)usleep(STREAM_WAIT_MS * 1000);
         return true;
     }
@@ -309,6 +324,7 @@ static bool join(struct talk *talk, uint32_t pair)
                                  .worker = self,
                                  .incarnation = incarnation};
     talk->incarnation = atomic_load(&chaos->workers[worker->server].incarnation);
+    talk->changes = chaos_address_changes();
     talk->rounds = 0;
     if (stream_calls.connect(port_to(pair), &talk->stream)) {
         chaos_count(COUNT_CONNECTED, 1);
@@ -379,8 +395,8 @@ int main(int argc, char **argv)
 {
     if (argc < 3)
         return 2;
-    chaos_attach(atoi(argv[1]));
     self = (unsigned)atoi(argv[2]);
+    chaos_attach(atoi(argv[1]), self);
     worker = &chaos->workers[self];
     incarnation = atomic_load(&worker->incarnation);
     over_us = chaos_now_us() + 4000000 + chaos_number(8, self, incarnation) % 15000000;

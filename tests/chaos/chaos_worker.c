@@ -200,15 +200,22 @@ static uint16_t port_to(unsigned server)
                              : atomic_load(&chaos->workers[server].link_port);
 }
 
+/* The path was made before its source, which is the server's address, was removed. */
+static bool is_removed_source(it_status_t status, unsigned server)
+{
+    return status == IT_ERR_INVALID_SOURCE_PATH && atomic_load(&chaos->workers[server].changes) > 0;
+}
+
 static void conn_connect(struct conn *conn)
 {
     uint32_t pair = (self - chaos->servers) * chaos->endpoints + conn->index;
     uint32_t attempt = atomic_fetch_add(&chaos->pairs[pair].attempt, 1) + 1;
     unsigned server = (unsigned)(chaos_number(6, pair, attempt) % chaos->servers);
-    it_net_addr_t address = fx_address_from(chaos->places[true].address);
+    it_net_addr_t address = {.addr_type = IT_IPV4, .addr.ipv4 = chaos->workers[server].address};
     it_conn_qual_t qual = {.type = IT_IANA_PORT, .conn_qual.port = port_to(server)};
     struct chaos_hello hello;
     it_path_t path;
+    it_status_t status;
     size_t count = 1, total = 0;
 
     if (qual.conn_qual.port == 0 || (!conn->ep && !conn_open(conn)))
@@ -219,11 +226,14 @@ static void conn_connect(struct conn *conn)
         return;
     conn_post_receives(conn);
     conn->state = CONN_CONNECTING;
-    if (!DONE(it_ep_connect, (conn->ep, &path, NULL, &qual, IT_CONNECT_FLAG_TWO_WAY,
-                              (const unsigned char *)&hello, sizeof(hello)))) {
-        conn->fresh = true;
-        conn->state = CONN_RENEW;
-    }
+    status = it_ep_connect(conn->ep, &path, NULL, &qual, IT_CONNECT_FLAG_TWO_WAY,
+                           (const unsigned char *)&hello, sizeof(hello));
+    if (status == IT_SUCCESS)
+        return;
+    if (!is_removed_source(status, server))
+        (void)done("it_ep_connect", status);
+    conn->fresh = true;
+    conn->state = CONN_RENEW;
 }
 
 static struct conn *idle_conn(void)
