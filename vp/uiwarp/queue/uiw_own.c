@@ -183,6 +183,5 @@ it_status_t uiw_own_limit_hold(struct ual_ep *ual, unsigned tries, uint64_t try_
 
 void uiw_own_untell(struct uiw_ep *ep)
 {
-    ep->own.overdue = true;
     atomic_store(&ep->own.ack_is_due, true);
 }

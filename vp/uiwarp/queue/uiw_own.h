@@ -32,7 +32,6 @@ struct uiw_own {
     _Atomic uint64_t due;    /* the same number for the sender */
     _Atomic bool ack_is_due; /* the reader sets it, the sender clears it */
     uint64_t told;           /* sender: the number in the last acknowledgement */
-    bool overdue;            /* sender: the last batch had no room for an acknowledgement */
     _Atomic bool waits;      /* a Send of the peer waits for a receive; the reader sets it */
     uint64_t acks;           /* reader: acknowledgements received on this connection */
     bool peer_waits;         /* reader: the peer says that a Send of this side waits there */
@@ -54,7 +53,10 @@ void uiw_own_end(struct uiw_ep *ep);
 void uiw_own_agree(struct uiw_ep *ep, unsigned bits);
 /* Reader. Handles an acknowledgement of the peer. */
 void uiw_own_heard(struct uiw_ep *ep, const struct iw_segment *ack);
-/* Reader. Counts placed messages of the peer; an acknowledgement leaves with the next batch. */
+/*
+ * Reader. Counts placed messages of the peer. An acknowledgement leaves with the next batch, in
+ * front of requests that are posted from now on. So a Send is counted before its receive completes.
+ */
 void uiw_own_took(struct uiw_ep *ep, uint64_t messages);
 
 /* Reader. Tells the peer whether a Send of it waits for a receive. */

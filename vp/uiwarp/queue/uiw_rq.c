@@ -29,6 +29,17 @@ static bool rq_report(struct uiw_ep *ep, struct evd_dto *dto)
     return result != EVD_PUSHED;
 }
 
+/*
+ * Completes a receive that a Send has filled. The Send is counted first: the program's answer must
+ * not overtake the acknowledgement.
+ */
+static void rq_fill(struct uiw_ep *ep, struct evd_dto *dto)
+{
+    if (ep->own.agreed)
+        uiw_own_took(ep, 1);
+    ep->rx.wake_recv |= rq_report(ep, dto);
+}
+
 static bool rq_notifies(const struct uiw_ep *ep, bool solicited)
 {
     return solicited || (uiw_rqe_at(ep, uiw_queue_head(&ep->rq))->flags & IT_NOTIFY_FLAG) != 0;
@@ -41,7 +52,7 @@ void uiw_rq_complete(struct uiw_ep *ep, uint32_t length, bool solicited, it_hand
                           .notify = rq_notifies(ep, solicited),
                           .unlinked = unlinked};
 
-    ep->rx.wake_recv |= rq_report(ep, &dto);
+    rq_fill(ep, &dto);
 }
 
 void uiw_rq_complete_immediate(struct uiw_ep *ep, uint32_t length, uint64_t value, bool solicited)
@@ -52,7 +63,7 @@ void uiw_rq_complete_immediate(struct uiw_ep *ep, uint32_t length, uint64_t valu
                           .has_immediate = true,
                           .immediate = value};
 
-    ep->rx.wake_recv |= rq_report(ep, &dto);
+    rq_fill(ep, &dto);
 }
 
 bool uiw_rq_flush_locked(struct uiw_ep *ep, it_dto_status_t first_status)

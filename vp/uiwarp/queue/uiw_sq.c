@@ -61,13 +61,19 @@ static bool sq_report_locked(struct uiw_ep *ep, uint32_t index, it_dto_status_t 
     return result != EVD_PUSHED;
 }
 
-/* Returns true if the peer has acknowledged all messages of the request. */
+/*
+ * Returns true if the peer has acknowledged all messages of the request. The peer may answer, too,
+ * before the sender has marked the request, and that answer must not overtake the completion.
+ */
 static bool __attribute__((noinline))
-sq_is_acknowledged_locked(struct uiw_ep *ep, const struct uiw_sqe *sqe)
+sq_is_acknowledged_locked(struct uiw_ep *ep, const struct uiw_sqe *sqe, uint32_t index)
 {
     struct uiw_own *own = &ep->own;
     uint32_t messages = uiw_sq_messages(ep, sqe);
+    uint32_t offered = atomic_load_explicit(&ep->tx.offered, memory_order_acquire);
 
+    if (sqe->done == UIW_DONE_NOT && (messages == 0 || (int32_t)(offered - index) <= 0))
+        return false;
     if (own->heard - own->matched < messages)
         return false;
     own->matched += messages;
@@ -84,8 +90,9 @@ bool uiw_sq_complete_locked(struct uiw_ep *ep)
     for (; head != tail; head++) {
         const struct uiw_sqe *sqe = uiw_sqe_at(ep, head);
 
-        if (sqe->done != UIW_DONE &&
-            (sqe->done == UIW_DONE_NOT || !sq_is_acknowledged_locked(ep, sqe)))
+        if (sqe->done == UIW_DONE_NOT && ep->sent_is == UIW_DONE)
+            break;
+        if (sqe->done != UIW_DONE && !sq_is_acknowledged_locked(ep, sqe, head))
             break;
         if (sqe->flags & IT_COMPLETION_FLAG)
             wake |= sq_report_locked(ep, head, IT_DTO_SUCCESS);

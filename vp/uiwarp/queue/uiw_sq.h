@@ -32,6 +32,19 @@ static inline uint32_t uiw_sq_messages(const struct uiw_ep *ep, const struct uiw
 
 /* ---- uiw_sq.c. Functions _locked need ual_ep.lock; true means that evd_wake is due. ---- */
 
+/* Returns true if the request has completed: the peer has acknowledged it early. */
+static inline bool uiw_sq_is_over(const struct uiw_ep *ep, uint32_t index)
+{
+    return (int32_t)(index - uiw_queue_head(&ep->sq)) < 0;
+}
+
+/* Marks a request of which the last octet has left. Its slot may be in use again. */
+static inline void uiw_sq_mark_sent_locked(struct uiw_ep *ep, uint32_t index)
+{
+    if (!uiw_sq_is_over(ep, index))
+        uiw_sqe_at(ep, index)->done = ep->sent_is;
+}
+
 /* Reports the requests that are done, in order. */
 bool uiw_sq_complete_locked(struct uiw_ep *ep);
 /* The same; then reports the failed request, if any, and the rest as flushed. */

@@ -101,17 +101,18 @@ static enum iw_error hold_deliver(struct uiw_ep *ep, const struct uiw_held *held
 enum iw_error uiw_hold_drain(struct uiw_ep *ep)
 {
     const struct uiw_held *held;
-    uint64_t messages;
+    uint64_t behind;
 
     while ((held = ep->own.first) && held->whole && hold_has_receive(ep)) {
         enum iw_error error = hold_deliver(ep, held);
 
         if (error != IW_OK)
             return error;
-        messages = 1 + held->behind;
+        behind = held->behind;
         uiw_held_drop_first(ep);
         uiw_own_set_waits(ep, ep->own.first != NULL);
-        uiw_own_took(ep, messages);
+        if (behind > 0)
+            uiw_own_took(ep, behind);
     }
     return IW_OK;
 }

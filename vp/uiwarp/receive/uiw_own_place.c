@@ -2,7 +2,7 @@
 /*
  * Two tables of functions between the protocol code and uiw_place.c. uiw_own_greet_ops finds out,
  * by the Read that opens the connection, whether the peer uses this library, and is then replaced
- * by own_ops or uiw_place_ops. own_ops counts the messages that are placed, handles
+ * by own_ops or uiw_place_ops. own_ops counts the Writes that are placed, handles
  * acknowledgements, and lets Sends wait for a receive. So connections to other peers pay for none
  * of it.
  */
@@ -82,24 +82,15 @@ static bool own_take(void *context, const uint8_t *payload, uint32_t length, boo
 {
     struct uiw_ep *ep = context;
 
-    if (ep->own.first || !uiw_place_take(context, payload, length, solicited))
-        return false;
-    uiw_own_took(ep, 1);
-    return true;
+    return !ep->own.first && uiw_place_take(context, payload, length, solicited);
 }
 
 static enum iw_error own_done_send(struct uiw_ep *ep, const struct iw_segment *segment)
 {
-    enum iw_error error;
-
-    if (uiw_hold_is_open(ep)) {
-        uiw_hold_done(ep, segment);
-        return IW_OK;
-    }
-    error = uiw_place_done(ep, segment);
-    if (error == IW_OK && segment->last)
-        uiw_own_took(ep, 1);
-    return error;
+    if (!uiw_hold_is_open(ep))
+        return uiw_place_done(ep, segment);
+    uiw_hold_done(ep, segment);
+    return IW_OK;
 }
 
 /* ---------------------------------------------------------------- other messages */
@@ -126,8 +117,6 @@ static enum iw_error own_immediate(void *context, uint64_t value, bool solicited
         return error;
     if (!ep->own.first) {
         error = uiw_place_immediate(ep, value, solicited);
-        if (error == IW_OK)
-            uiw_own_took(ep, 1);
         if (error != IW_ERR_DDP_NO_BUFFER || !(ep->own.agreed & IW_OWN_HOLD))
             return error;
     }

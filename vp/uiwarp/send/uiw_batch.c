@@ -11,6 +11,7 @@
 void uiw_batch_begin(struct uiw_batch *batch, const struct uiw_cursor *cursor)
 {
     batch->cursor = *cursor;
+    batch->known = cursor->sq;
     batch->fpdu_count = 0;
     batch->iov_count = 0;
     batch->pin_count = 0;
@@ -105,7 +106,7 @@ enum batch_turn {
 static enum batch_turn batch_turn(const struct uiw_ep *ep, const struct uiw_batch *batch)
 {
     const struct uiw_cursor *cursor = &batch->cursor;
-    bool request = cursor->sq != atomic_load_explicit(&ep->sq_ready, memory_order_acquire);
+    bool request = cursor->sq != batch->known;
     bool response = uiw_irq_waits(&ep->reads, cursor->irq);
     bool write = request && uiw_sqe_at(ep, cursor->sq)->opcode == VP_RDMA_WRITE;
 
@@ -138,6 +139,32 @@ static bool batch_try(struct uiw_ep *ep, struct uiw_batch *batch, enum batch_tur
     return false;
 }
 
+static void batch_acknowledge(struct uiw_ep *ep, struct uiw_batch *batch)
+{
+    struct uiw_frame frame;
+    size_t header = iw_encode_tagged(uiw_frame_scratch(batch), IW_OP_WRITE, true, IW_OWN_STAG,
+                                     uiw_own_tell(ep), 0);
+
+    batch->acknowledges = true;
+    batch->before_ack = batch->octets;
+    uiw_frame_open(batch, &frame, header, 0);
+    (void)uiw_frame_close(ep, batch, &frame, false); /* without markers: cannot fail */
+}
+
+/*
+ * Looks for posted requests. One of them may answer a message whose acknowledgement is due; that
+ * leaves first, so that the peer's request completes before the answer arrives. Returns false if
+ * the batch has no room for another FPDU.
+ */
+static bool batch_look(struct uiw_ep *ep, struct uiw_batch *batch)
+{
+    batch->known = atomic_load_explicit(&ep->sq_ready, memory_order_acquire);
+    if (__builtin_expect(!atomic_load_explicit(&ep->own.ack_is_due, memory_order_relaxed), true))
+        return true;
+    batch_acknowledge(ep, batch);
+    return batch_has_room(ep, batch);
+}
+
 /* Adds an FPDU. A response overtakes a request that may not start yet (fence, ORD). */
 static bool batch_add(struct uiw_ep *ep, struct uiw_batch *batch)
 {
@@ -146,6 +173,8 @@ static bool batch_add(struct uiw_ep *ep, struct uiw_batch *batch)
     if (uiw_local_is_next(ep, &batch->cursor) &&
         uiw_local_run(ep, &batch->cursor, batch->fpdu_count == 0))
         batch->passed_local = true;
+    if ((int32_t)(batch->known - batch->cursor.sq) <= 0 && !batch_look(ep, batch))
+        return false;
     turn = batch_turn(ep, batch);
     if (turn == BATCH_NOTHING)
         return false;
@@ -161,20 +190,4 @@ void uiw_batch_fill(struct uiw_ep *ep, struct uiw_batch *batch)
 {
     while (batch_has_room(ep, batch) && batch_add(ep, batch)) {
     }
-}
-
-bool uiw_batch_acknowledge(struct uiw_ep *ep, struct uiw_batch *batch)
-{
-    struct uiw_frame frame;
-    size_t header;
-
-    if (!batch_has_places(batch))
-        return false;
-    header = iw_encode_tagged(uiw_frame_scratch(batch), IW_OP_WRITE, true, IW_OWN_STAG,
-                              uiw_own_tell(ep), 0);
-    batch->acknowledges = true;
-    batch->before_ack = batch->octets;
-    uiw_frame_open(batch, &frame, header, 0);
-    (void)uiw_frame_close(ep, batch, &frame, false); /* without markers: cannot fail */
-    return true;
 }

@@ -83,6 +83,7 @@ void uiw_out_reset(struct uiw_ep *ep)
     tx->cursor = (struct uiw_cursor){0};
     tx->cursor.sq = atomic_load_explicit(&ep->sq.tail, memory_order_relaxed);
     atomic_store_explicit(&ep->sq_ready, tx->cursor.sq, memory_order_relaxed);
+    atomic_store_explicit(&tx->offered, tx->cursor.sq, memory_order_relaxed);
     tx->position = 0;
     tx->next_send_msn = 1;
     tx->next_read_msn = 1;
@@ -153,6 +154,23 @@ void uiw_out_block(struct uiw_ep *ep, bool blocked)
     atomic_store_explicit(&ep->tx.blocked, blocked, memory_order_relaxed);
     if (!uiw_pollset_want(ep->ia->ual, ep->ual, ep->fd, blocked))
         uiw_fail_stream(ep);
+}
+
+bool uiw_out_take_back(struct uiw_ep *ep)
+{
+    bool over;
+
+    if (atomic_load_explicit(&ep->tx.offered, memory_order_relaxed) == ep->tx.cursor.sq)
+        return true;
+    base_lock_take(&ep->ual->lock);
+    atomic_store_explicit(&ep->tx.offered, ep->tx.cursor.sq, memory_order_relaxed);
+    over = uiw_sq_is_over(ep, ep->tx.cursor.sq);
+    base_lock_drop(&ep->ual->lock);
+    if (over) {
+        uiw_fail_stream(ep);
+        uiw_out_kill(ep);
+    }
+    return !over;
 }
 
 void uiw_out_kill(struct uiw_ep *ep)

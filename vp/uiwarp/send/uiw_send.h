@@ -35,6 +35,12 @@ void uiw_out_kill(struct uiw_ep *ep);
 ssize_t uiw_out_write(struct uiw_ep *ep, struct iovec *iov, unsigned count);
 
 /*
+ * Called after a call that may have sent less than was offered. Returns false if the peer has
+ * acknowledged a request that it cannot have: then the stream has failed.
+ */
+bool uiw_out_take_back(struct uiw_ep *ep);
+
+/*
  * Called when the socket has taken `sent` of the first `end` octets of iov. Copies the rest, whose
  * source may change or vanish; the copy leaves before anything else. Without memory for it the
  * stream is dead, since half an FPDU cannot be taken back; then the function returns false.
@@ -133,6 +139,7 @@ struct uiw_cut {
 
 struct uiw_batch {
     struct uiw_cursor cursor; /* behind the FPDUs built so far */
+    uint32_t known;           /* behind the requests that were posted at the last look */
     unsigned fpdu_count;
     unsigned iov_count;
     unsigned pin_count;
@@ -301,9 +308,6 @@ void uiw_batch_begin(struct uiw_batch *batch, const struct uiw_cursor *cursor);
  * cannot be executed ends the batch in front of it and leaves its reason in ep->tx.
  */
 void uiw_batch_fill(struct uiw_ep *ep, struct uiw_batch *batch);
-
-/* Adds an acknowledgement, a Write of no octets. Returns false if the batch has no room for it. */
-bool uiw_batch_acknowledge(struct uiw_ep *ep, struct uiw_batch *batch);
 
 /* Drops the pins and buffers of the batch, after its system call. */
 void uiw_batch_end(struct uiw_ep *ep, struct uiw_batch *batch);

@@ -18,6 +18,8 @@
 static void sender_mark_local_locked(struct uiw_ep *ep, uint32_t from)
 {
     base_lock_assert_held(&ep->ual->lock);
+    if (uiw_sq_is_over(ep, from))
+        from = uiw_queue_head(&ep->sq);
     for (; from != ep->tx.cursor.sq; from++) {
         if (uiw_sqe_is_local(uiw_sqe_at(ep, from)))
             uiw_sqe_at(ep, from)->done = UIW_DONE;
@@ -38,7 +40,7 @@ static void sender_finish_requests(struct uiw_ep *ep, const struct uiw_batch *ba
     base_lock_take(&ep->ual->lock);
     for (unsigned i = 0; i < complete; i++) {
         if (batch->fpdus[i].ends_request)
-            uiw_sqe_at(ep, batch->fpdus[i].after.sq - 1)->done = ep->sent_is;
+            uiw_sq_mark_sent_locked(ep, batch->fpdus[i].after.sq - 1);
     }
     if (batch->passed_local)
         sender_mark_local_locked(ep, from);
@@ -95,20 +97,6 @@ static ssize_t sender_write_batch(struct uiw_ep *ep, struct uiw_batch *batch)
     return more < 0 ? more : sent + more;
 }
 
-/*
- * The acknowledgement leaves behind the requests: a peer that has it also has what the program
- * answered. It leaves first if the batch before had no room: requests may fill the socket for long.
- */
-static void sender_fill_and_acknowledge(struct uiw_ep *ep, struct uiw_batch *batch)
-{
-    bool first = ep->own.overdue;
-
-    if (first)
-        (void)uiw_batch_acknowledge(ep, batch); /* the batch is empty: there is room */
-    uiw_batch_fill(ep, batch);
-    ep->own.overdue = !first && !uiw_batch_acknowledge(ep, batch);
-}
-
 static enum uiw_out_state sender_send_batch(struct uiw_ep *ep)
 {
     struct uiw_batch batch;
@@ -116,10 +104,7 @@ static enum uiw_out_state sender_send_batch(struct uiw_ep *ep)
     ssize_t sent;
 
     uiw_batch_begin(&batch, &ep->tx.cursor);
-    if (__builtin_expect(atomic_load_explicit(&ep->own.ack_is_due, memory_order_relaxed), false))
-        sender_fill_and_acknowledge(ep, &batch);
-    else
-        uiw_batch_fill(ep, &batch);
+    uiw_batch_fill(ep, &batch);
     if (batch.fpdu_count == 0) {
         sender_account(ep, &batch, 0);
         uiw_batch_end(ep, &batch);
@@ -128,6 +113,7 @@ static enum uiw_out_state sender_send_batch(struct uiw_ep *ep)
     /* A peer with its last octet may send its next Read at once, so the slots are free before. */
     atomic_store_explicit(&ep->reads.irq_sent, batch.fpdus[batch.fpdu_count - 1].after.irq,
                           memory_order_release);
+    atomic_store_explicit(&ep->tx.offered, batch.cursor.sq, memory_order_release);
     sent = sender_write_batch(ep, &batch);
     if (sent < 0) {
         uiw_out_kill(ep);
@@ -142,7 +128,7 @@ static enum uiw_out_state sender_send_batch(struct uiw_ep *ep)
         sender_account(ep, &batch, (uint32_t)sent);
     }
     uiw_batch_end(ep, &batch);
-    return state;
+    return uiw_out_take_back(ep) ? state : UIW_OUT_DEAD;
 }
 
 /*

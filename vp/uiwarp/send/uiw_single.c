@@ -128,15 +128,14 @@ single_build(struct uiw_ep *ep, struct uiw_sqe *sqe, uint8_t *fpdu)
     return octets;
 }
 
-static void single_finish(struct uiw_ep *ep, struct uiw_sqe *sqe)
+static void single_finish(struct uiw_ep *ep)
 {
     bool wake;
 
     uiw_count(&ep->tx.fpdus, 1);
-    ep->tx.cursor.sq++;
     ep->tx.responses = 0;
     base_lock_take(&ep->ual->lock);
-    sqe->done = ep->sent_is;
+    uiw_sq_mark_sent_locked(ep, ep->tx.cursor.sq++);
     wake = uiw_sq_complete_locked(ep);
     base_lock_drop(&ep->ual->lock);
     if (wake)
@@ -153,14 +152,15 @@ enum uiw_out_state uiw_single_send(struct uiw_ep *ep)
     iov.iov_len = single_build(ep, sqe, fpdu);
     if (iov.iov_len == 0)
         return UIW_OUT_MORE; /* the batch finds out why */
+    atomic_store_explicit(&ep->tx.offered, ep->tx.cursor.sq + 1, memory_order_release);
     sent = uiw_out_write(ep, &iov, 1);
-    if (sent < 0)
-        return UIW_OUT_DEAD;
-    if (sent == 0)
-        return UIW_OUT_FULL;
+    if (sent <= 0)
+        return uiw_out_take_back(ep) && sent == 0 ? UIW_OUT_FULL : UIW_OUT_DEAD;
     if ((size_t)sent < iov.iov_len &&
-        !uiw_out_keep(ep, &iov, 1, (uint32_t)iov.iov_len, (uint32_t)sent))
+        !uiw_out_keep(ep, &iov, 1, (uint32_t)iov.iov_len, (uint32_t)sent)) {
+        (void)uiw_out_take_back(ep);
         return UIW_OUT_DEAD;
-    single_finish(ep, sqe);
+    }
+    single_finish(ep);
     return (size_t)sent < iov.iov_len ? UIW_OUT_FULL : UIW_OUT_IDLE;
 }
