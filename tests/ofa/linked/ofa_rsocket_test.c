@@ -6,6 +6,7 @@
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/uio.h>
 
 enum {
@@ -315,6 +316,29 @@ static void datagrams(void)
     CHECK_EQ(0, rclose(there));
 }
 
+/*
+ * A thread that waits for data sleeps until its time is over: the acknowledgement of what it has
+ * sent does not wake it.
+ */
+static void acknowledgements_wake_nobody(void)
+{
+    struct rusage before;
+    struct rusage after;
+    int ends[2];
+
+    rs_kit_pair(ends, NULL);
+    CHECK_EQ(0, getrusage(RUSAGE_THREAD, &before));
+    for (int i = 0; i < MANY; i++) {
+        struct pollfd fd = {.fd = ends[0], .events = POLLIN};
+
+        CHECK_EQ(1, rsend(ends[0], "1", 1, 0));
+        CHECK_EQ(0, rpoll(&fd, 1, 5));
+    }
+    CHECK_EQ(0, getrusage(RUSAGE_THREAD, &after));
+    CHECK(after.ru_nvcsw - before.ru_nvcsw < MANY + MANY / 4);
+    rs_kit_close(ends);
+}
+
 int main(void)
 {
     both_directions_at_once(NULL);
@@ -326,6 +350,7 @@ int main(void)
     peer_closes();
     peer_has_closed_already();
     sleeping();
+    acknowledgements_wake_nobody();
     mapped_memory();
     datagrams();
     check_done();

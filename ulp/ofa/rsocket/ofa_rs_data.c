@@ -204,7 +204,7 @@ static ssize_t receive_stream(struct rsock *rs, const struct msghdr *msg, int fl
             take_ready(rs, &cursor, flags & MSG_PEEK);
     } while ((flags & MSG_WAITALL) && !(flags & MSG_PEEK) && cursor.left > 0 &&
              cursor.left < before);
-    if (rs->freed >= (uint32_t)rs->option[RS_RCVBUF] / 2 && rs->cq)
+    if (rs->freed >= (uint32_t)rs->option[RS_RCVBUF] / 2 && rs->receives.cq)
         rs_progress(rs);
     return error != 0 && cursor.left == length ? fail(error) : (ssize_t)(length - cursor.left);
 }

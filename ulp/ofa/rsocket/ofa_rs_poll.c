@@ -42,17 +42,15 @@ static short state_of(const struct rsock *rs, short wanted)
     return (short)(found & (unsigned)wanted);
 }
 
-/* Returns the events that the rsocket is ready for. arm: if there are none, arms its CQ. */
+/* Returns the events that the rsocket is ready for. arm: if there are none, arms its CQs. */
 static short look(struct rsock *rs, short wanted, bool arm)
 {
     short found;
 
     rs_progress(rs);
     found = state_of(rs, wanted);
-    if (found != 0 || !arm || !rs->cq || rs->armed)
+    if (found != 0 || !arm || !rs_arm(rs, wanted & POLLOUT))
         return found;
-    rs->armed = true;
-    (void)ibv_req_notify_cq(rs->cq, 0);
     rs_progress(rs);
     return state_of(rs, wanted);
 }

@@ -81,6 +81,19 @@ static void reset_counts(struct rsock *rs)
 
 /* ---- Queue pair ----------------------------------------------------------------------------- */
 
+/* Arms it, too: the first time takes memory, so it fails here, where it can be told. */
+static int create_cq(struct rsock *rs, struct rs_queue *queue, uint32_t room)
+{
+    int error;
+
+    queue->cq = ibv_create_cq(rs->id->verbs, (int)room, rs, rs->events, 0);
+    if (!queue->cq)
+        return errno;
+    error = ibv_req_notify_cq(queue->cq, 0);
+    queue->armed = error == 0;
+    return error;
+}
+
 static int create_qp(struct rsock *rs)
 {
     struct ibv_qp_init_attr attr = {
@@ -98,17 +111,13 @@ static int create_qp(struct rsock *rs)
     rs->events = ibv_create_comp_channel(rs->id->verbs);
     if (!rs->events || fcntl(rs->events->fd, F_SETFL, O_NONBLOCK) != 0)
         return errno;
-    rs->cq = ibv_create_cq(rs->id->verbs, (int)(attr.cap.max_send_wr + attr.cap.max_recv_wr), rs,
-                           rs->events, 0);
-    if (!rs->cq)
-        return errno;
-    /* The first time takes memory, so it fails here, where it can be told. */
-    error = ibv_req_notify_cq(rs->cq, 0);
+    error = create_cq(rs, &rs->receives, attr.cap.max_recv_wr);
+    if (error == 0)
+        error = create_cq(rs, &rs->requests, attr.cap.max_send_wr);
     if (error != 0)
         return error;
-    rs->armed = true;
-    attr.send_cq = rs->cq;
-    attr.recv_cq = rs->cq;
+    attr.send_cq = rs->requests.cq;
+    attr.recv_cq = rs->receives.cq;
     attr.cap.max_inline_data = asked > least ? asked : least; /* controls are always inline */
     return rdma_create_qp(rs->id, NULL, &attr) == 0 ? 0 : errno;
 }
@@ -132,8 +141,10 @@ void rs_destroy_queue(struct rsock *rs)
     rs_release_maps(rs);
     if (rs->id && rs->id->qp)
         rdma_destroy_qp(rs->id);
-    if (rs->cq)
-        (void)ibv_destroy_cq(rs->cq);
+    if (rs->receives.cq)
+        (void)ibv_destroy_cq(rs->receives.cq);
+    if (rs->requests.cq)
+        (void)ibv_destroy_cq(rs->requests.cq);
     if (rs->events)
         (void)ibv_destroy_comp_channel(rs->events);
     if (rs->own_mr)

@@ -126,13 +126,13 @@ static void on_sent(struct rsock *rs, const struct ibv_wc *wc)
     }
 }
 
-static void poll_cq(struct rsock *rs)
+static void poll_queue(struct rsock *rs, struct ibv_cq *cq)
 {
     struct ibv_wc wc[POLL_BATCH];
     int count;
 
     do {
-        count = ibv_poll_cq(rs->cq, POLL_BATCH, wc);
+        count = ibv_poll_cq(cq, POLL_BATCH, wc);
         for (int i = 0; i < count; i++) {
             /* The opcode of a failed request is undefined, and is not used. */
             if (wc[i].status == IBV_WC_SUCCESS && (wc[i].opcode & IBV_WC_RECV))
@@ -141,6 +141,14 @@ static void poll_cq(struct rsock *rs)
                 on_sent(rs, &wc[i]);
         }
     } while (count == POLL_BATCH);
+}
+
+static void poll_queues(struct rsock *rs)
+{
+    if (rs->requests.cq)
+        poll_queue(rs, rs->requests.cq);
+    if (rs->receives.cq)
+        poll_queue(rs, rs->receives.cq);
 }
 
 /* ---- Credits -------------------------------------------------------------------------------- */
@@ -190,13 +198,11 @@ static void give_credits(struct rsock *rs)
 
 void rs_progress(struct rsock *rs)
 {
-    if (rs->cq)
-        poll_cq(rs);
+    poll_queues(rs);
     give_credits(rs);
     /* Data that arrived before the end of the connection are processed first. */
     if (rs->state != RS_LISTENING && rs_has_events(rs)) {
-        if (rs->cq)
-            poll_cq(rs);
+        poll_queues(rs);
         rs_take_events(rs);
         give_credits(rs);
     }
@@ -225,7 +231,26 @@ void rs_take_cq_event(struct rsock *rs)
     if (ibv_get_cq_event(rs->events, &cq, &context) != 0)
         return;
     ibv_ack_cq_events(cq, 1);
-    rs->armed = false;
+    (cq == rs->receives.cq ? &rs->receives : &rs->requests)->armed = false;
+}
+
+static bool arm_queue(struct rs_queue *queue)
+{
+    if (!queue->cq || queue->armed)
+        return false;
+    queue->armed = true;
+    (void)ibv_req_notify_cq(queue->cq, 0);
+    return true;
+}
+
+bool rs_arm(struct rsock *rs, bool requests)
+{
+    bool armed = arm_queue(&rs->receives);
+
+    /* Without a control message left, credits wait for a completion. */
+    if (requests || rs->controls_left == 0)
+        armed |= arm_queue(&rs->requests);
+    return armed;
 }
 
 /*
@@ -280,14 +305,10 @@ int rs_await(struct rsock *rs, bool (*done)(const struct rsock *), bool nonblock
         rs_progress(rs);
         if (done(rs))
             return 0;
-        if (nonblocking) {
+        if (nonblocking)
             error = EAGAIN;
-        } else if (rs->cq && !rs->armed) {
-            rs->armed = true;
-            (void)ibv_req_notify_cq(rs->cq, 0);
-        } else {
+        else if (!rs_arm(rs, done != rs_can_receive))
             error = sleep_once(rs);
-        }
     }
     return error;
 }

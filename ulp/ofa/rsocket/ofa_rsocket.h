@@ -44,6 +44,15 @@ struct rs_target {
 
 struct rs_map;
 
+/*
+ * Receives and requests have a CQ each, on one channel: a thread that waits for data need not wake
+ * when the peer acknowledges what was sent.
+ */
+struct rs_queue {
+    struct ibv_cq *cq;
+    bool armed;
+};
+
 struct rsock {
     int fd;
     int type; /* SOCK_DGRAM: only .fd is used */
@@ -51,8 +60,7 @@ struct rsock {
     pthread_mutex_t lock;   /* guards all that follows */
     pthread_cond_t changed; /* signaled when the sleeping thread wakes */
     bool sleeping;          /* a thread is in poll for all waiting threads */
-    unsigned pollers;       /* threads in rpoll; the last one takes the CQ's event */
-    bool armed;             /* the CQ is armed */
+    unsigned pollers;       /* threads in rpoll; the last one takes a CQ's event */
     enum rs_state state;
     bool readable; /* neither end has shut down this direction */
     bool writable;
@@ -64,7 +72,8 @@ struct rsock {
     struct rdma_event_channel *channel;
     struct rdma_cm_id *id;
     struct ibv_comp_channel *events;
-    struct ibv_cq *cq;
+    struct rs_queue receives;
+    struct rs_queue requests;
     struct ibv_mr *own_mr;    /* of send_ring and messages */
     struct ibv_mr *target_mr; /* of receive_ring and target */
 
@@ -149,7 +158,12 @@ int rs_await_room(struct rsock *rs, bool nonblocking);
 /* Takes a contiguous piece of the send ring, at most `wanted` bytes; sets *length. */
 void *rs_take_ring(struct rsock *rs, uint32_t *length, uint64_t wanted);
 
-/* Takes the CQ's event, if there is one. */
+/*
+ * Arms the CQ of the receives, and that of the requests if the caller waits for their completions.
+ * Returns true if one was not armed: then it may have completions that raised no event.
+ */
+bool rs_arm(struct rsock *rs, bool requests);
+/* Takes the event of a CQ, if there is one. */
 void rs_take_cq_event(struct rsock *rs);
 
 bool rs_nonblocking(const struct rsock *rs, int flags);
