@@ -155,7 +155,7 @@ Test(uiw_own, a_slot_in_use_again_is_not_marked, .init = bed_open, .fini = bed_c
     heard(1);
     completes(1);
     base_lock_take(&bed.ual->lock);
-    uiw_sq_mark_sent_locked(bed.ep, 0);
+    uiw_sq_mark_sent_locked(bed.ep, sqe, 0);
     base_lock_drop(&bed.ual->lock);
     CHECK_EQ(UIW_DONE_NOT, sqe->done);
 }

@@ -35,7 +35,7 @@ static bool rq_report(struct uiw_ep *ep, struct evd_dto *dto)
  */
 static void rq_fill(struct uiw_ep *ep, struct evd_dto *dto)
 {
-    if (ep->own.agreed)
+    if (__builtin_expect(ep->own.agreed != 0, false))
         uiw_own_took(ep, 1);
     ep->rx.wake_recv |= rq_report(ep, dto);
 }

@@ -90,9 +90,8 @@ bool uiw_sq_complete_locked(struct uiw_ep *ep)
     for (; head != tail; head++) {
         const struct uiw_sqe *sqe = uiw_sqe_at(ep, head);
 
-        if (sqe->done == UIW_DONE_NOT && ep->sent_is == UIW_DONE)
-            break;
-        if (sqe->done != UIW_DONE && !sq_is_acknowledged_locked(ep, sqe, head))
+        if (sqe->done != UIW_DONE && ((sqe->done == UIW_DONE_NOT && ep->sent_is == UIW_DONE) ||
+                                      !sq_is_acknowledged_locked(ep, sqe, head)))
             break;
         if (sqe->flags & IT_COMPLETION_FLAG)
             wake |= sq_report_locked(ep, head, IT_DTO_SUCCESS);

@@ -39,10 +39,11 @@ static inline bool uiw_sq_is_over(const struct uiw_ep *ep, uint32_t index)
 }
 
 /* Marks a request of which the last octet has left. Its slot may be in use again. */
-static inline void uiw_sq_mark_sent_locked(struct uiw_ep *ep, uint32_t index)
+static inline void uiw_sq_mark_sent_locked(const struct uiw_ep *ep, struct uiw_sqe *sqe,
+                                           uint32_t index)
 {
-    if (!uiw_sq_is_over(ep, index))
-        uiw_sqe_at(ep, index)->done = ep->sent_is;
+    if (ep->sent_is == UIW_DONE || !uiw_sq_is_over(ep, index))
+        sqe->done = ep->sent_is;
 }
 
 /* Reports the requests that are done, in order. */

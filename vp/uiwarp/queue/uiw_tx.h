@@ -36,9 +36,8 @@ struct uiw_tx {
     bool detached; /* not in the poll set: only the leader polls it; see uiw_detach.c */
     struct uiw_cursor cursor;
     struct uiw_image image;
-    /* Behind the requests that may have left. The peer may acknowledge them before .cursor moves. */
-    _Atomic uint32_t offered;
-    uint64_t position; /* octets handed to the socket since Full Operation: for markers */
+    _Atomic uint32_t offered; /* behind the requests that may have left before .cursor moves */
+    uint64_t position;        /* octets handed to the socket since Full Operation: for markers */
     uint32_t next_send_msn;
     uint32_t next_read_msn;
     uint32_t max_ulpdu;     /* of one FPDU */

@@ -139,7 +139,8 @@ static bool batch_try(struct uiw_ep *ep, struct uiw_batch *batch, enum batch_tur
     return false;
 }
 
-static void batch_acknowledge(struct uiw_ep *ep, struct uiw_batch *batch)
+/* Returns false if the batch has no room for another FPDU. */
+static __attribute__((noinline)) bool batch_acknowledge(struct uiw_ep *ep, struct uiw_batch *batch)
 {
     struct uiw_frame frame;
     size_t header = iw_encode_tagged(uiw_frame_scratch(batch), IW_OP_WRITE, true, IW_OWN_STAG,
@@ -149,6 +150,7 @@ static void batch_acknowledge(struct uiw_ep *ep, struct uiw_batch *batch)
     batch->before_ack = batch->octets;
     uiw_frame_open(batch, &frame, header, 0);
     (void)uiw_frame_close(ep, batch, &frame, false); /* without markers: cannot fail */
+    return batch_has_places(batch);
 }
 
 /*
@@ -161,8 +163,7 @@ static bool batch_look(struct uiw_ep *ep, struct uiw_batch *batch)
     batch->known = atomic_load_explicit(&ep->sq_ready, memory_order_acquire);
     if (__builtin_expect(!atomic_load_explicit(&ep->own.ack_is_due, memory_order_relaxed), true))
         return true;
-    batch_acknowledge(ep, batch);
-    return batch_has_room(ep, batch);
+    return batch_acknowledge(ep, batch);
 }
 
 /* Adds an FPDU. A response overtakes a request that may not start yet (fence, ORD). */

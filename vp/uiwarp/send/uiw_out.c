@@ -160,8 +160,6 @@ bool uiw_out_take_back(struct uiw_ep *ep)
 {
     bool over;
 
-    if (atomic_load_explicit(&ep->tx.offered, memory_order_relaxed) == ep->tx.cursor.sq)
-        return true;
     base_lock_take(&ep->ual->lock);
     atomic_store_explicit(&ep->tx.offered, ep->tx.cursor.sq, memory_order_relaxed);
     over = uiw_sq_is_over(ep, ep->tx.cursor.sq);

@@ -35,8 +35,8 @@ void uiw_out_kill(struct uiw_ep *ep);
 ssize_t uiw_out_write(struct uiw_ep *ep, struct iovec *iov, unsigned count);
 
 /*
- * Called after a call that may have sent less than was offered. Returns false if the peer has
- * acknowledged a request that it cannot have: then the stream has failed.
+ * Called when less was sent than was offered. Returns false if the peer has acknowledged a request
+ * that it cannot have: then the stream has failed.
  */
 bool uiw_out_take_back(struct uiw_ep *ep);
 

@@ -39,8 +39,10 @@ static void sender_finish_requests(struct uiw_ep *ep, const struct uiw_batch *ba
         return;
     base_lock_take(&ep->ual->lock);
     for (unsigned i = 0; i < complete; i++) {
+        uint32_t index = batch->fpdus[i].after.sq - 1;
+
         if (batch->fpdus[i].ends_request)
-            uiw_sq_mark_sent_locked(ep, batch->fpdus[i].after.sq - 1);
+            uiw_sq_mark_sent_locked(ep, uiw_sqe_at(ep, index), index);
     }
     if (batch->passed_local)
         sender_mark_local_locked(ep, from);
@@ -128,7 +130,9 @@ static enum uiw_out_state sender_send_batch(struct uiw_ep *ep)
         sender_account(ep, &batch, (uint32_t)sent);
     }
     uiw_batch_end(ep, &batch);
-    return uiw_out_take_back(ep) ? state : UIW_OUT_DEAD;
+    if (state != UIW_OUT_MORE && !uiw_out_take_back(ep))
+        state = UIW_OUT_DEAD;
+    return state;
 }
 
 /*

@@ -128,14 +128,14 @@ single_build(struct uiw_ep *ep, struct uiw_sqe *sqe, uint8_t *fpdu)
     return octets;
 }
 
-static void single_finish(struct uiw_ep *ep)
+static void single_finish(struct uiw_ep *ep, struct uiw_sqe *sqe)
 {
     bool wake;
 
     uiw_count(&ep->tx.fpdus, 1);
     ep->tx.responses = 0;
     base_lock_take(&ep->ual->lock);
-    uiw_sq_mark_sent_locked(ep, ep->tx.cursor.sq++);
+    uiw_sq_mark_sent_locked(ep, sqe, ep->tx.cursor.sq++);
     wake = uiw_sq_complete_locked(ep);
     base_lock_drop(&ep->ual->lock);
     if (wake)
@@ -161,6 +161,6 @@ enum uiw_out_state uiw_single_send(struct uiw_ep *ep)
         (void)uiw_out_take_back(ep);
         return UIW_OUT_DEAD;
     }
-    single_finish(ep);
+    single_finish(ep, sqe);
     return (size_t)sent < iov.iov_len ? UIW_OUT_FULL : UIW_OUT_IDLE;
 }
