@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,7 @@ static void usage(FILE *stream)
         "  --number NUMBER   connections (1000)\n"
         "  --same            all calls under way use the same memory, as those of it_perf do\n"
         "  --sleep           waits poll for a while only\n"
+        "  --pin A,B         the client runs on processor A, the server on B (anywhere)\n"
         "  --help            this text\n\n"
         "ITAPI_EXS_INTERFACE names the Interface; ITAPI_EXS_CRC=off leaves CRCs out.\n",
         stream);
@@ -84,6 +86,24 @@ static double value_of(const struct row *row, const struct figures *figures)
            figures->seconds;
 }
 
+/* Threads that the library starts later run on the same processor. */
+static void pin(int cpu)
+{
+    cpu_set_t set;
+
+    if (cpu < 0)
+        return;
+    CPU_ZERO(&set);
+    CPU_SET((size_t)cpu, &set);
+    need(sched_setaffinity(0, sizeof(set), &set) == 0, "sched_setaffinity");
+}
+
+static bool parse_pin(const char *text, struct perf *perf)
+{
+    return sscanf(text, "%d,%d", &perf->cpus[0], &perf->cpus[1]) == 2 && perf->cpus[0] >= 0 &&
+           perf->cpus[1] >= 0 && perf->cpus[0] < CPU_SETSIZE && perf->cpus[1] < CPU_SETSIZE;
+}
+
 /* Runs the server in the child process. Each process opens the library for itself. */
 static int run(const struct row *row, const struct perf *perf)
 {
@@ -98,10 +118,12 @@ static int run(const struct row *row, const struct perf *perf)
     child = fork();
     need(child >= 0, "fork");
     if (child == 0) {
+        pin(perf->cpus[1]);
         row->server(perf, pipes[1], figures);
         _exit(0);
     }
     (void)close(pipes[1]);
+    pin(perf->cpus[0]);
     if (read(pipes[0], &port, sizeof(port)) == sizeof(port))
         row->client(perf, port, figures);
     need(waitpid(child, &status, 0) == child, "waitpid");
@@ -115,13 +137,19 @@ static int run(const struct row *row, const struct perf *perf)
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"size", required_argument, NULL, 's'},  {"seconds", required_argument, NULL, 't'},
-        {"depth", required_argument, NULL, 'd'}, {"late", required_argument, NULL, 'l'},
-        {"ring", required_argument, NULL, 'r'},  {"number", required_argument, NULL, 'n'},
-        {"sleep", no_argument, NULL, 'w'},       {"same", no_argument, NULL, 'm'},
-        {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0}};
-    struct perf perf = {.size = 64, .seconds = 1, .depth = 8, .number = 1000};
+    static const struct option options[] = {{"size", required_argument, NULL, 's'},
+                                            {"seconds", required_argument, NULL, 't'},
+                                            {"depth", required_argument, NULL, 'd'},
+                                            {"late", required_argument, NULL, 'l'},
+                                            {"ring", required_argument, NULL, 'r'},
+                                            {"number", required_argument, NULL, 'n'},
+                                            {"sleep", no_argument, NULL, 'w'},
+                                            {"same", no_argument, NULL, 'm'},
+                                            {"pin", required_argument, NULL, 'p'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+    struct perf perf = {.size = 64, .seconds = 1, .depth = 8, .number = 1000, .cpus = {-1, -1}};
+    bool good = true;
     const struct row *row = NULL;
     int option;
 
@@ -151,6 +179,9 @@ int main(int argc, char **argv)
         case 'm':
             perf.same = true;
             break;
+        case 'p':
+            good = parse_pin(optarg, &perf);
+            break;
         case 'h':
             usage(stdout);
             return 0;
@@ -160,7 +191,7 @@ int main(int argc, char **argv)
         }
     if (optind + 1 == argc && !(row = find_row(exs_rows, argv[optind])))
         row = find_row(tcp_rows, argv[optind]);
-    if (!row || perf.size < 1 || perf.size > (size_t)1 << 40 || perf.seconds <= 0 ||
+    if (!row || !good || perf.size < 1 || perf.size > (size_t)1 << 40 || perf.seconds <= 0 ||
         perf.depth < 1 || perf.depth > 1024 || perf.late_us < 0 || perf.ring < 0 ||
         perf.number < 1) {
         usage(stderr);

@@ -18,6 +18,7 @@ struct perf {
     int ring;       /* octets of the receiver's hidden buffer; 0: as by default */
     int late_us;    /* pause of the receiver before each receive */
     int number;     /* of connections */
+    int cpus[2];    /* the client's and the server's processor; -1: any */
 };
 
 /* The counts of the server. */

@@ -33,7 +33,12 @@ row tcp-copy B/s --size 65536
 row tcp-rate msg/s
 row tcp-file B/s --size 8388608
 row tcp-pread B/s --size 8388608
+cpu=$(awk '$1 == "Cpus_allowed_list:" {split($2, first, "[,-]"); print first[1]}' /proc/self/status)
+row pingpong us --sleep --pin "$cpu,$cpu"
 "$exs_perf" --help | grep -q -- '--depth' || fail '--help'
 status=0
 "$exs_perf" nonsense 2>/dev/null || status=$?
 [ "$status" = 2 ] || fail 'an unknown row is accepted'
+status=0
+"$exs_perf" --pin 1 pingpong 2>/dev/null || status=$?
+[ "$status" = 2 ] || fail 'one processor for two ends is accepted'
