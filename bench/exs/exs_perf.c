@@ -61,6 +61,7 @@ static void usage(FILE *stream)
         "  --late US         pause before each receive (0)\n"
         "  --number NUMBER   connections (1000)\n"
         "  --same            all calls under way use the same memory, as those of it_perf do\n"
+        "  --file FOLDER     the file lies there, without a name (in memory: memfd_create)\n"
         "  --sleep           waits poll for a while only\n"
         "  --pin A,B         the client runs on processor A, the server on B (anywhere)\n"
         "  --help            this text\n\n"
@@ -84,6 +85,31 @@ static double value_of(const struct row *row, const struct figures *figures)
         return figures->share;
     return (strcmp(row->unit, "B/s") == 0 ? (double)figures->octets : (double)figures->messages) /
            figures->seconds;
+}
+
+static int open_file(const char *folder)
+{
+    char path[4096];
+    int file;
+
+    if (!folder)
+        return memfd_create("file", 0);
+    (void)snprintf(path, sizeof(path), "%s/exs_perf_XXXXXX", folder);
+    file = mkstemp(path);
+    if (file >= 0)
+        (void)unlink(path);
+    return file;
+}
+
+int new_file(const struct perf *perf)
+{
+    static const char zeros[1 << 20];
+    int file = open_file(perf->folder);
+
+    need(file >= 0, "no file");
+    for (size_t at = 0; at < perf->size; at += sizeof(zeros))
+        need(write(file, zeros, sizeof(zeros)) == sizeof(zeros), "file");
+    return file;
 }
 
 /* Threads that the library starts later run on the same processor. */
@@ -137,17 +163,13 @@ static int run(const struct row *row, const struct perf *perf)
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {{"size", required_argument, NULL, 's'},
-                                            {"seconds", required_argument, NULL, 't'},
-                                            {"depth", required_argument, NULL, 'd'},
-                                            {"late", required_argument, NULL, 'l'},
-                                            {"ring", required_argument, NULL, 'r'},
-                                            {"number", required_argument, NULL, 'n'},
-                                            {"sleep", no_argument, NULL, 'w'},
-                                            {"same", no_argument, NULL, 'm'},
-                                            {"pin", required_argument, NULL, 'p'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"size", required_argument, NULL, 's'},  {"seconds", required_argument, NULL, 't'},
+        {"depth", required_argument, NULL, 'd'}, {"late", required_argument, NULL, 'l'},
+        {"ring", required_argument, NULL, 'r'},  {"number", required_argument, NULL, 'n'},
+        {"sleep", no_argument, NULL, 'w'},       {"same", no_argument, NULL, 'm'},
+        {"pin", required_argument, NULL, 'p'},   {"file", required_argument, NULL, 'f'},
+        {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0}};
     struct perf perf = {.size = 64, .seconds = 1, .depth = 8, .number = 1000, .cpus = {-1, -1}};
     bool good = true;
     const struct row *row = NULL;
@@ -178,6 +200,9 @@ int main(int argc, char **argv)
             break;
         case 'm':
             perf.same = true;
+            break;
+        case 'f':
+            perf.folder = optarg;
             break;
         case 'p':
             good = parse_pin(optarg, &perf);

@@ -18,6 +18,7 @@ struct perf {
     int ring;       /* octets of the receiver's hidden buffer; 0: as by default */
     int late_us;    /* pause of the receiver before each receive */
     int number;     /* of connections */
+    char *folder;   /* where the file lies; NULL: in memory */
     int cpus[2];    /* the client's and the server's processor; -1: any */
 };
 
@@ -40,6 +41,8 @@ extern const struct row exs_rows[];
 extern const struct row tcp_rows[];
 
 void need(bool ok, const char *what);
+/* A file of perf->size octets in the page cache. */
+int new_file(const struct perf *perf);
 double now(void);
 /* Pauses for perf->late_us, like a program that has other work to do. */
 void be_late(const struct perf *perf);

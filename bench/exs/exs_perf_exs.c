@@ -301,14 +301,11 @@ static void file_server(const struct perf *perf, int port_to, struct figures *fi
 
 static void file_client(const struct perf *perf, int port, struct figures *figures)
 {
-    int file = memfd_create("file", 0);
+    int file = new_file(perf);
     exs_xferfile_t element = {.exs_xfv_type = EXS_FDVEC};
-    static char zeros[1 << 20];
     int fd;
 
     (void)figures;
-    for (size_t at = 0; at < perf->size; at += sizeof(zeros))
-        need(write(file, zeros, sizeof(zeros)) == sizeof(zeros), "file");
     element.exs_xfvec.exs_fdv = (exs_fdvec_t){file, 0, perf->size};
     open_library(perf, 4096);
     fd = connect_one(perf, SOCK_STREAM, port);

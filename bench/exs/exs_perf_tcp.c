@@ -136,20 +136,10 @@ static void stream_client(const struct perf *perf, int port, struct figures *fig
     free(buffer);
 }
 
-static int new_file(size_t size)
-{
-    int file = memfd_create("file", 0);
-    static char zeros[1 << 20];
-
-    for (size_t at = 0; at < size; at += sizeof(zeros))
-        need(write(file, zeros, sizeof(zeros)) == sizeof(zeros), "file");
-    return file;
-}
-
 /* Sends a mapped file with write(2). */
 static void file_client(const struct perf *perf, int port, struct figures *figures)
 {
-    int file = new_file(perf->size);
+    int file = new_file(perf);
     char *mapped = mmap(NULL, perf->size, PROT_READ, MAP_SHARED, file, 0);
     int fd;
 
@@ -163,7 +153,7 @@ static void file_client(const struct perf *perf, int port, struct figures *figur
 /* Sends what it has read with write(2): a file that is truncated at the same time does no harm. */
 static void pread_client(const struct perf *perf, int port, struct figures *figures)
 {
-    int file = new_file(perf->size);
+    int file = new_file(perf);
     char *buffer = malloc(CHUNK);
     int fd;
     ssize_t got;
