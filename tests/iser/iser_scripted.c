@@ -39,6 +39,7 @@ enum silence {
     AT_CONVERSION,
     AT_COMMAND,
     BUT_PINGS,       /* at a command, as those below */
+    UNASKED_PINGS,   /* they ask for no answer */
     TRICKLED_ANSWER, /* the response comes octet by octet */
     TRICKLED_DATA    /* Data-In PDUs, or RDMA Writes, without octets */
 };
@@ -474,6 +475,9 @@ static bool is_silent(void)
         do
             ping(5);
         while (receive_pdu());
+    else if (t.silence == UNASKED_PINGS)
+        while (is_watched())
+            ping(0xffffffff);
     else if (t.silence == AT_COMMAND)
         say_no_more();
     else if (t.silence == TRICKLED_ANSWER)
@@ -727,6 +731,7 @@ static void be_silent(const char *program, int listener, uint16_t port, const st
         {CONVERTS, AT_COMMAND, "has been silent"},
         {PLAIN, BUT_PINGS, "has answered nothing"},
         {CONVERTS, BUT_PINGS, "has answered nothing"},
+        {CONVERTS, UNASKED_PINGS, "has answered nothing"},
         {PLAIN, TRICKLED_ANSWER, "has answered nothing"},
         {PLAIN, TRICKLED_DATA, "has answered nothing"},
         {CONVERTS, TRICKLED_DATA, "has been silent"},
