@@ -43,7 +43,7 @@ static void run(const struct counted_pattern *pattern, unsigned messages)
     struct counted_bed bed;
 
     counted_open(&bed, pattern);
-    counted_hold(2);
+    counted_settle(&bed);
     if (pattern->operation == COUNTED_WAITING)
         counted_warm_up(&bed, WARM_UP);
     counted_run(&bed, messages);

@@ -244,3 +244,9 @@ void counted_run(struct counted_bed *bed, unsigned messages)
 {
     counted_traffic(bed, messages);
 }
+
+void counted_settle(struct counted_bed *bed)
+{
+    counted_hold(2);
+    counted_traffic(bed, 2); /* one from each side */
+}

@@ -43,6 +43,12 @@ struct counted_bed {
 
 void counted_open(struct counted_bed *bed, const struct counted_pattern *pattern);
 void counted_close(struct counted_bed *bed);
+/*
+ * Holds the schedule. While it was not held, the IAs' threads may have read enough answers that the
+ * next post of each side stays (queue/uiw_stay.h): it polls for an answer that the thread itself
+ * would have to send. So this exchanges messages until later posts do not stay.
+ */
+void counted_settle(struct counted_bed *bed);
 /* Sends messages in one direction. In a ping-pong each message answers the one before. */
 void counted_run(struct counted_bed *bed, unsigned messages);
 /* Does the same, but counted_instructions.sh does not count it. */
