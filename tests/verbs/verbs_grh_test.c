@@ -125,13 +125,20 @@ Test(verbs_grh, a_header_of_infiniband)
 /* Only the completion says so: what is in the memory does not count. */
 Test(verbs_grh, none_on_infiniband)
 {
+    static const it_ib_gid_t none;
+    const it_ib_net_endpoint_t *ib = &datagrams[1].path.remote.ib;
     struct evd_dto dto;
 
     post_whole();
     write_grh("fe80::1", "2001:db8::2");
+    (void)complete(IBV_WC_GRH); /* of which nothing may be left */
     dto = complete(0);
     CHECK_EQ(0, dto.datagram->flags);
-    CHECK_EQ(1, dto.datagram->path.remote.ib.subnet_local);
+    CHECK_EQ(1, ib->subnet_local);
+    CHECK_EQ(0, ib->flow_label);
+    CHECK_EQ(0, ib->traffic_class);
+    CHECK_EQ(0, ib->hop_limit);
+    CHECK_EQ(0, memcmp(&ib->remote_port_gid, &none, sizeof(none)));
 }
 
 /* On Ethernet each datagram has one, whatever the completion says. */
@@ -174,6 +181,21 @@ Test(verbs_grh, ipv4_behind_what_looks_like_a_header)
     CHECK_EQ(0x12345, dto.datagram->path.remote.ib.flow_label);
 }
 
+/* An IPv4 header with options does not fit, so octets of addresses can only look like one. */
+Test(verbs_grh, addresses_that_look_like_ipv4)
+{
+    struct evd_dto dto;
+
+    ud.on_ethernet = true;
+    post_whole();
+    write_grh("::", "::");
+    write_ipv4(true);
+    memory[20]++; /* the checksum stays right */
+    memory[30]--;
+    dto = complete(IBV_WC_GRH);
+    CHECK_EQ(0x12345, dto.datagram->path.remote.ib.flow_label);
+}
+
 /* InfiniBand knows no IPv4 header. */
 Test(verbs_grh, what_looks_like_ipv4_on_infiniband)
 {
@@ -208,10 +230,11 @@ Test(verbs_grh, in_pieces)
 /* Less memory than a header takes: nothing is read from elsewhere, also not from an older post. */
 Test(verbs_grh, in_a_receive_that_is_too_short)
 {
+    static const size_t older[] = {10, 10, 10, 10, PAYLOAD, 0};
     static const size_t lengths[] = {10, 10, 19, 0};
     struct evd_dto dto;
 
-    post_whole();
+    post(older);
     post(lengths);
     write_grh("fe80::1", "2001:db8::2");
     dto = complete(IBV_WC_GRH);

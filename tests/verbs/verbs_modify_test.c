@@ -86,6 +86,29 @@ Test(verbs_modify, segments)
     }
 }
 
+/* The QP was made with two of each. */
+Test(verbs_modify, more_segments)
+{
+    static const unsigned masks[] = {IT_EP_PARAM_MAX_SEND_SEG, IT_EP_PARAM_MAX_RECV_SEG,
+                                     IT_EP_PARAM_MAX_RDMA_READ_SEG, IT_EP_PARAM_MAX_RDMA_WRITE_SEG};
+    it_ep_attributes_t attr = fx_ep_attr();
+    size_t *members[] = {&attr.max_send_segments, &attr.max_recv_segments,
+                         &attr.srv.rc.max_rdma_read_segments, &attr.srv.rc.max_rdma_write_segments};
+    it_ep_handle_t ep;
+
+    for (size_t i = 0; i < sizeof(masks) / sizeof(masks[0]); i++)
+        *members[i] = 2;
+    ep = fx_ep(&n.fx, &attr);
+    for (size_t i = 0; i < sizeof(masks) / sizeof(masks[0]); i++) {
+        *members[i] = 3;
+        CHECK_STATUS(IT_ERR_OP_NOT_SUPPORTED,
+                     it_ep_modify(ep, (it_ep_param_mask_t)masks[i], &attr));
+        *members[i] = 2;
+        CHECK_OK(it_ep_modify(ep, (it_ep_param_mask_t)masks[i], &attr));
+    }
+    CHECK_OK(it_ep_free(ep));
+}
+
 /* The peer knows how many Reads there may be at once. */
 Test(verbs_modify, reads_at_once)
 {
@@ -114,7 +137,7 @@ Test(verbs_modify, payload)
     CHECK_OK(it_ep_reset(n.b));
     stub_connect(n.a, n.b);
     fx_recv(n.b, &n.buf, 128, 64, 2);
-    CHECK(it_post_send(n.a, &segment, 1, 1, FX_SIGNAL) != IT_SUCCESS);
     fx_send(n.a, &n.buf, 0, 63, 1, FX_SIGNAL);
     fx_done(n.fx.request_evd, n.a, IT_DTO_SEND_CMPL_EVENT, 1, IT_DTO_SUCCESS);
+    CHECK(it_post_send(n.a, &segment, 1, 1, FX_SIGNAL) != IT_SUCCESS); /* a memory known by now */
 }

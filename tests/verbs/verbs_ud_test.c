@@ -70,7 +70,8 @@ static it_ep_param_t query(void)
     return param;
 }
 
-static void send_to(it_addr_handle_t to, size_t length, it_dto_cookie_t cookie)
+static void post_to(it_addr_handle_t to, size_t length, it_dto_cookie_t cookie,
+                    it_dto_flags_t flags)
 {
     it_lmr_triplet_t segment = fx_seg(&n.buf, 0, length);
     it_dg_remote_ep_addr_t remote = {.type = IT_DG_TYPE_IB_UD};
@@ -78,7 +79,12 @@ static void send_to(it_addr_handle_t to, size_t length, it_dto_cookie_t cookie)
     remote.addr.ud.addr = to;
     remote.addr.ud.ep_info.ud_ep_id = stub_qp(n.b)->qp_num;
     remote.addr.ud.ep_info.ud_ep_key = KEY;
-    CHECK_OK(it_post_sendto(n.a, &segment, 1, cookie, FX_SIGNAL, &remote));
+    CHECK_OK(it_post_sendto(n.a, &segment, 1, cookie, flags, &remote));
+}
+
+static void send_to(it_addr_handle_t to, size_t length, it_dto_cookie_t cookie)
+{
+    post_to(to, length, cookie, FX_SIGNAL);
 }
 
 static void receive(size_t offset, size_t length, it_dto_cookie_t cookie)
@@ -107,6 +113,18 @@ Test(verbs_ud, a_datagram)
     CHECK_EQ(stub_qp(n.a)->qp_num, event.all_dto_cmpl.ud_ep_id);
     CHECK_EQ(1, event.all_dto_cmpl.src_path.spigot_id);
     CHECK(fx_is_filled(n.buf.data + 4096 + HEADER, 100, 3));
+    CHECK_OK(it_address_handle_free(to));
+}
+
+/* The device signals each request: no marker can follow, which would need a destination. */
+Test(verbs_ud, a_datagram_without_an_event)
+{
+    it_addr_handle_t to = address();
+
+    receive(4096, HEADER + 8, 1);
+    post_to(to, 8, 2, (it_dto_flags_t)0);
+    CHECK(stub_posted(stub_qp(n.a)).flags & IBV_SEND_SIGNALED);
+    fx_empty(n.fx.request_evd);
     CHECK_OK(it_address_handle_free(to));
 }
 
@@ -253,7 +271,9 @@ Test(verbs_ud, failure_and_reset)
     send_to(to, 8, 2);
     fx_done(n.fx.request_evd, n.a, IT_DTO_SEND_CMPL_EVENT, 2, IT_DTO_ERR_FLUSHED);
     attr.srv.ud.ep_info.ud_ep_key = 9;
+    stub.modify_error = EINVAL; /* as devices answer for a QP that has failed */
     CHECK_OK(it_ep_modify(n.a, IT_EP_PARAM_EP_KEY, &attr));
+    stub.modify_error = 0;
     CHECK_OK(it_ep_reset(n.a));
     CHECK_EQ(IT_EP_STATE_UD_OPERATIONAL, query().ep_state.ud);
     CHECK_EQ(9, stub_key(stub_qp(n.a)));
@@ -263,6 +283,18 @@ Test(verbs_ud, failure_and_reset)
     send_to(to, 8, 4);
     fx_done(n.fx.request_evd, n.a, IT_DTO_SEND_CMPL_EVENT, 4, IT_DTO_SUCCESS);
     CHECK_OK(it_address_handle_free(to));
+}
+
+/* A QP whose send queue alone has failed would still receive. */
+Test(verbs_ud, a_send_queue_that_has_failed)
+{
+    struct ibv_qp_attr failed = {.qp_state = IBV_QPS_SQE};
+
+    receive(4096, HEADER + 8, 1);
+    CHECK_EQ(0, ibv_modify_qp(stub_qp(n.b), &failed, IBV_QP_STATE));
+    stub_raise(IBV_EVENT_QP_FATAL, stub_qp(n.b), 0);
+    CHECK(fx_wait(n.fx.aff_evd).aff_async.cause.ep == n.b);
+    fx_done(n.fx.recv_evd, n.b, IT_DTO_UD_RECV_CMPL_EVENT, 1, IT_DTO_ERR_FLUSHED);
 }
 
 /* Events of the device about an endpoint that works change nothing. */

@@ -28,15 +28,21 @@ static void world_open(struct world *world)
     CHECK(world->listener != NULL);
 }
 
-static struct rdma_cm_id *ask(struct world *world)
+static void ask_with(struct world *world, const struct stub_news *news)
 {
-    static const struct stub_news news = {.data = TEXT, .length = sizeof(TEXT)};
     struct sockaddr_in peer = {
         .sin_family = AF_INET, .sin_port = htons(4717), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 
     world->kit.id = stub_rdma_asked(world->listener, (const struct sockaddr *)&peer);
-    stub_rdma_tell(world->kit.id, world->listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0, &news);
+    stub_rdma_tell(world->kit.id, world->listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0, news);
     kit_settle(&world->kit);
+}
+
+static struct rdma_cm_id *ask(struct world *world)
+{
+    static const struct stub_news news = {.data = TEXT, .length = sizeof(TEXT)};
+
+    ask_with(world, &news);
     return world->kit.id;
 }
 
@@ -163,6 +169,21 @@ static void disturbed(void)
     kit_close(&world.kit);
 }
 
+/* The transport pads private data with zeros. So a request of zeros alone has none. */
+static void without_data(void)
+{
+    static const struct stub_news news = {.data = "\0\0\0\0", .length = 4};
+    struct world world;
+    it_event_t event;
+
+    world_open(&world);
+    ask_with(&world, &news);
+    event = fx_next(world.kit.node.listen_evd);
+    CHECK_EQ(IT_CM_REQ_UD_SERVICE_REQUEST_EVENT, event.event_number);
+    CHECK_EQ(IT_FALSE, event.ud_svc_request.private_data_present);
+    kit_close(&world.kit);
+}
+
 /* The EVD is full: requests are refused by destroying their ids, and later ones are served. */
 static void too_many(void)
 {
@@ -181,6 +202,7 @@ static void too_many(void)
         asked[i] = ask(&world);
     CHECK(stub_rdma_lives(asked[0]) && stub_rdma_lives(asked[1]));
     CHECK(!stub_rdma_lives(asked[2]) && !stub_rdma_lives(asked[3]));
+    CHECK_EQ(2, fx_counters(&world.kit.node).half_open_refused);
     for (unsigned i = 0; i < 2; i++)
         CHECK_OK(reply(fx_next(evd).ud_svc_request.ud_svc_req_id, IT_UD_SVC_REQ_REJECTED));
     fx_empty(evd);
@@ -207,6 +229,7 @@ int main(void)
     not_sent(STUB_REJECT, IT_UD_NO_EP_AVAILABLE);
     removed();
     disturbed();
+    without_data();
     too_many();
     left();
     check_done();
