@@ -29,6 +29,8 @@ int ofa_errno(it_status_t status)
         return EBUSY;
     case IT_ERR_CONN_QUAL_BUSY:
         return EADDRINUSE;
+    case IT_ERR_INVALID_NETADDR:
+        return EADDRNOTAVAIL;
     case IT_ERR_NO_PERMISSION:
         return EACCES;
     case IT_ERR_ACCESS:
