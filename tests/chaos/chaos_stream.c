@@ -87,20 +87,23 @@ static const struct chaos_worker *peer_of(const struct talk *talk)
     return &chaos->workers[worker->is_server ? talk->hello.worker : worker->server];
 }
 
-/* A queue pair gives up after a time limit of its own, as on devices: it may be 2 seconds. */
-static bool is_given_up(const struct talk *talk)
+static bool was_removed(const struct talk *talk)
 {
-    return worker->layer == LAYER_RSOCKETS &&
-           (talk->changes % 2 || talk->changes != chaos_address_changes());
+    return talk->changes % 2 || talk->changes != chaos_address_changes();
 }
 
-/* Whether a fault explains the end. A lack of descriptors explains it at the beginning only. */
+/*
+ * Whether a fault explains the end. A lack of descriptors explains it at the beginning only. An
+ * address that was removed explains it at the beginning, since the server gives up when the hello
+ * is late; and later for a queue pair, which gives up after a time limit of its own, as on devices:
+ * it may be 2 seconds.
+ */
 static bool may_end(const struct talk *talk)
 {
     const struct chaos_worker *peer;
 
     if (!talk->hello.magic || chaos_is_harmed(talk->hello.pair, talk->hello.attempt) ||
-        is_given_up(talk))
+        (was_removed(talk) && (talk->rounds == 0 || worker->layer == LAYER_RSOCKETS)))
         return true;
     peer = peer_of(talk);
     if (atomic_load(&peer->incarnation) !=
