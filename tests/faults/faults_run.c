@@ -317,6 +317,9 @@ static void run_child(const struct fault_case *one, const struct outcome *with)
         compare_heap(&with->record, 0);
     else if (has_more_for_long(&with->record, 0))
         find_growth(one);
+    /* What the library does at exit is no part of a case, but keeps the counts of lines. */
+    if (getenv("ITAPI_COUNT_LINES"))
+        exit(0);
     _exit(0);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Streams that are being closed while their peers stay: limits the descriptors that they take. */
+#include "base/base_clock.h"
 #include "support/it_fixture.h"
 #include "support/raw_peer.h"
 #include "vp/uiwarp/connect/uiw_conn_private.h"
@@ -127,6 +128,24 @@ Test(uiw_linger, the_peer_gets_the_last_words_whatever_it_sends)
     EXPECT_EQ(1, one.set->count);
     raw_finish(&one.peer);
     one_run_until(&one, 0);
+    one_close(&one);
+}
+
+/* A peer that never closes its end keeps the descriptor for five seconds. */
+Test(uiw_linger, a_peer_that_stays_is_left)
+{
+    uint64_t began = base_now_ns();
+    char words[16];
+    size_t got;
+    struct one one;
+
+    one_open(&one);
+    uiw_linger(one.set, one.fd, "last words", 10);
+    EXPECT_EQ(RAW_OK, raw_receive(&one.peer, words, 10, &got));
+    EXPECT_EQ(RAW_EOF, raw_drain(&one.peer));
+    while (one.set->count > 0)
+        (void)event_base_loop(one.base, EVLOOP_ONCE);
+    CHECK(base_now_ns() - began >= 5 * BASE_NS_PER_S);
     one_close(&one);
 }
 
