@@ -23,7 +23,7 @@ Test(iw_text, each_opcode)
     static const char unknown[] = "message of an unknown kind";
 
     for (unsigned opcode = IW_OP_WRITE; opcode <= IW_OP_ATOMIC_RESPONSE; opcode++)
-        cr_assert_str_neq(iw_opcode_text((enum iw_opcode)opcode), unknown);
+        cr_assert_neq(strcmp(iw_opcode_text((enum iw_opcode)opcode), unknown), 0);
     cr_assert_str_eq(iw_opcode_text(IW_OP_NONE), unknown);
     cr_assert_str_eq(iw_opcode_text((enum iw_opcode)(IW_OP_ATOMIC_RESPONSE + 1)), unknown);
 }
