@@ -67,6 +67,9 @@ static bool make_memory(struct sdp_connection *connection)
         connection->memory = NULL;
         return false;
     }
+    /* Where the system makes huge pages unasked, each octet used would need one. */
+    if (!sdp_adapter_get()->device)
+        (void)madvise(connection->memory, connection->memory_size, MADV_NOHUGEPAGE);
     connection->ring = connection->memory + heads;
     connection->receives = connection->memory + receives;
     /* One of each slot, and those in the spare buffer: all but the last have this size. */

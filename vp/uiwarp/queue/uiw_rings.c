@@ -98,7 +98,8 @@ static bool rings_move(struct uiw_ep *ep, const struct rings_plan *plan)
     size_t rq_bytes = (size_t)plan->rq_stride * (plan->rq_mask + 1);
     size_t irq_bytes = sizeof(struct uiw_irq_entry) * (plan->irq_mask + 1);
     size_t orq_bytes = sizeof(struct uiw_orq_entry) * (plan->orq_mask + 1);
-    unsigned char *block = calloc(1, sq_bytes + rq_bytes + irq_bytes + orq_bytes);
+    /* Not zeroed: most EPs never use most of their slots, and those need no page. */
+    unsigned char *block = malloc(sq_bytes + rq_bytes + irq_bytes + orq_bytes);
     struct uiw_irq_entry *irq;
     struct uiw_orq_entry *orq;
 
