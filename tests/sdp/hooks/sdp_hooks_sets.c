@@ -230,6 +230,122 @@ static void removed_before_others_look(void)
     end_set(&pair, set);
 }
 
+/* ---- Sets that parent and child share -------------------------------------------------------- */
+
+/*
+ * Forks a child that changes the interest in the server once the parent has used it, and ends. So
+ * the connection stays with the parent.
+ */
+static void change_in_child(const struct sdp_hooks_pair *pair, int set, int operation,
+                            uint64_t data)
+{
+    char octet = 0;
+    int status = 0;
+    int told[2];
+    pid_t child;
+
+    SAY(pipe(told));
+    child = fork();
+    if (child == 0) {
+        (void)!read(told[0], &octet, 1);
+        _exit(change(set, operation, pair->server, EPOLLIN, data) == 0 ? 0 : errno);
+    }
+    SAY(send(pair->server, "u", 1, 0));
+    SAY(write(told[1], &octet, 1));
+    (void)waitpid(child, &status, 0);
+    sdp_hooks_note("a child has changed it: %s", strerror(WEXITSTATUS(status)));
+    SAY(close(told[0]) | close(told[1]));
+}
+
+static void removed_by_child(void)
+{
+    struct sdp_hooks_pair pair;
+    int set = open_set(&pair);
+
+    SAY(recv(pair.server, buffer, 3, 0));
+    change_in_child(&pair, set, EPOLL_CTL_DEL, 0);
+    SAY(send(pair.client, "d", 1, 0));
+    say_event("nothing", set, 50);
+    SAY(change(set, EPOLL_CTL_MOD, pair.server, EPOLLIN, 6));
+    SAY(change(set, EPOLL_CTL_DEL, pair.server, 0, 0));
+    SAY(change(set, EPOLL_CTL_ADD, pair.server, EPOLLIN, 7));
+    say_event("added", set, WAIT_MS);
+    change_in_child(&pair, set, EPOLL_CTL_DEL, 0);
+    SAY(change(set, EPOLL_CTL_ADD, pair.server, EPOLLIN, 8));
+    SAY(change(set, EPOLL_CTL_ADD, pair.server, EPOLLIN, 9));
+    say_event("added again", set, WAIT_MS);
+    end_set(&pair, set);
+}
+
+static void added_by_child(void)
+{
+    struct sdp_hooks_pair pair;
+    int set = open_set(&pair);
+
+    SAY(change(set, EPOLL_CTL_DEL, pair.server, 0, 0));
+    change_in_child(&pair, set, EPOLL_CTL_ADD, 6);
+    say_event("the child's", set, WAIT_MS);
+    SAY(change(set, EPOLL_CTL_ADD, pair.server, EPOLLIN, 7));
+    SAY(change(set, EPOLL_CTL_MOD, pair.server, EPOLLIN, 8));
+    say_event("modified", set, WAIT_MS);
+    change_in_child(&pair, set, EPOLL_CTL_MOD, 9);
+    say_event("modified by a child", set, WAIT_MS);
+    SAY(change(set, EPOLL_CTL_DEL, pair.server, 0, 0));
+    say_event("nothing", set, 0);
+    end_set(&pair, set);
+}
+
+/* A child that may not use the connection does not change what its parent sees. */
+static void polled_by_child(void)
+{
+    struct sdp_hooks_pair pair;
+    struct pollfd polls;
+    char octet = 0;
+    int set = open_set(&pair);
+    int told[2];
+    pid_t child;
+
+    SAY(pipe(told));
+    child = fork();
+    if (child == 0) {
+        polls = (struct pollfd){.fd = pair.server, .events = POLLIN};
+        _exit(read(told[0], &octet, 1) != 1 || poll(&polls, 1, WAIT_MS) != 1);
+    }
+    SAY(recv(pair.server, buffer, 3, 0));
+    SAY(send(pair.client, "d", 1, 0));
+    say_event("readable", set, WAIT_MS);
+    SAY(write(told[1], &octet, 1));
+    SAY(waitpid(child, NULL, 0) == child);
+    say_event("still readable", set, WAIT_MS);
+    SAY(recv(pair.server, buffer, 3, 0));
+    say_event("nothing", set, 0);
+    SAY(close(told[0]) | close(told[1]));
+    end_set(&pair, set);
+}
+
+/* The child has forked before the parent removes the interest. */
+static void removed_by_parent(void)
+{
+    struct sdp_hooks_pair pair;
+    struct epoll_event event;
+    int set = open_set(&pair);
+    int status = 0;
+    int told[2];
+    char octet = 0;
+    pid_t child;
+
+    SAY(pipe(told));
+    child = fork();
+    if (child == 0)
+        _exit(read(told[0], &octet, 1) == 1 ? epoll_wait(set, &event, 1, 0) : 9);
+    SAY(change(set, EPOLL_CTL_DEL, pair.server, 0, 0));
+    SAY(write(told[1], &octet, 1));
+    (void)waitpid(child, &status, 0);
+    sdp_hooks_note("the child: %d", WEXITSTATUS(status));
+    SAY(close(told[0]) | close(told[1]));
+    end_set(&pair, set);
+}
+
 const struct sdp_hooks_named sdp_hooks_sets[] = {
     {"changed_interest", changed_interest},
     {"removed_interest", removed_interest},
@@ -237,4 +353,8 @@ const struct sdp_hooks_named sdp_hooks_sets[] = {
     {"removed_and_closed", removed_and_closed},
     {"removed_while_waiting", removed_while_waiting},
     {"removed_before_others_look", removed_before_others_look},
+    {"removed_by_child", removed_by_child},
+    {"added_by_child", added_by_child},
+    {"polled_by_child", polled_by_child},
+    {"removed_by_parent", removed_by_parent},
     {NULL, NULL}};

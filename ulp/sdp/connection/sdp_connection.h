@@ -37,6 +37,8 @@ struct sdp_settings {
  * events may be the same. Edge-triggered pollers must be notified again.
  */
 #define SDP_NEWS 0x10000u
+/* A result of sdp_events in addition: since a fork the connection is another process's. */
+#define SDP_ELSEWHERE 0x20000u
 
 /*
  * Called with no lock held, from any thread, but never by two threads at once for one connection;

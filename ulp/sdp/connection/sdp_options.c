@@ -13,7 +13,7 @@ unsigned sdp_events(struct sdp_connection *connection)
     unsigned events;
 
     if (error != 0)
-        return error == EBADF ? POLLERR | POLLHUP | POLLIN | POLLOUT : 0;
+        return error == EBADF ? SDP_ELSEWHERE | POLLERR | POLLHUP | POLLIN | POLLOUT : 0;
     /* Otherwise a thread that sleeps in a poll reads before it sleeps (sdp_lead_begin). */
     if (sdp_adapter_get()->device)
         (void)sdp_take(connection);

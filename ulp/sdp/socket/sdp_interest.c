@@ -251,7 +251,7 @@ void sdp_interests_settle(void)
 }
 
 /* A thread that begins to wait counts itself before it looks whether there is one. */
-static void remove_later(const struct sdp_interest *interest)
+static int remove_later(const struct sdp_interest *interest)
 {
     (void)pthread_mutex_lock(&removed_lock);
     finish_removal();
@@ -260,6 +260,7 @@ static void remove_later(const struct sdp_interest *interest)
     if (sdp_kick_sleepers() > 0)
         finish_removal();
     (void)pthread_mutex_unlock(&removed_lock);
+    return 0;
 }
 
 /* Returns true if the kernel's set still has the interest. */
@@ -321,6 +322,48 @@ static int modify(struct sdp_socket *socket, struct sdp_interest *interest,
     return 0;
 }
 
+/* Removes it from the kernel's set at once. */
+static int remove_now(const struct sdp_interest *interest)
+{
+    return interest->in_kernel ? in_kernel(interest, EPOLL_CTL_DEL, 0) : 0;
+}
+
+/* Returns true if the kernel's set has the interest, which stays as it is. */
+static bool is_there(const struct sdp_interest *interest)
+{
+    int result = in_kernel(interest, EPOLL_CTL_ADD, 0);
+
+    if (result == 0)
+        (void)in_kernel(interest, EPOLL_CTL_DEL, 0);
+    return result == -EEXIST;
+}
+
+/*
+ * Since a fork another process may have changed the set, of which only the kernel knows. So it is
+ * asked before a call fails, and before the event of an interest is told without it. Returns the
+ * interest that there is, or NULL.
+ */
+static struct sdp_interest *look_again(struct sdp_socket *socket, struct sdp_interest *interest,
+                                       int set, int number)
+{
+    struct sdp_interest asked = {.set = set, .number = number, .in_kernel = true};
+
+    if (!is_there(&asked)) {
+        if (interest)
+            drop(socket, interest);
+        return NULL;
+    }
+    if (interest || socket->interests_count == SDP_INTERESTS_MAX)
+        return interest;
+    socket->interests[socket->interests_count] = asked; /* its events are about to change */
+    return &socket->interests[socket->interests_count++];
+}
+
+static bool may_be_shared(const struct sdp_socket *socket)
+{
+    return sdp_forked_ever() && atomic_load(&socket->state) == SDP_CONVERTED;
+}
+
 void sdp_interest_set_made(int set)
 {
     if (sdp_table_kind(set) != SDP_NUMBER_FREE)
@@ -339,6 +382,8 @@ int sdp_interest_change(struct sdp_socket *socket, int set, int operation, int n
     sdp_interest_set_made(set);
     (void)pthread_mutex_lock(&socket->lock);
     interest = find(socket, set, number);
+    if (may_be_shared(socket) && !interest == (operation != EPOLL_CTL_ADD))
+        interest = look_again(socket, interest, set, number);
     if (operation == EPOLL_CTL_ADD)
         result = interest ? -EEXIST : event ? add(socket, set, number, event) : -EFAULT;
     else if (!interest)
@@ -346,12 +391,8 @@ int sdp_interest_change(struct sdp_socket *socket, int set, int operation, int n
     else if (operation == EPOLL_CTL_MOD)
         result = event ? modify(socket, interest, event) : -EFAULT;
     else if (operation == EPOLL_CTL_DEL) {
-        if (is_plain(socket, interest))
-            remove_later(interest);
-        else
-            withdraw(interest);
+        result = is_plain(socket, interest) ? remove_later(interest) : remove_now(interest);
         drop(socket, interest);
-        result = 0;
     }
     (void)pthread_mutex_unlock(&socket->lock);
     return result;
@@ -380,7 +421,8 @@ const struct sdp_interest *sdp_interest_plain(const struct sdp_socket *socket, i
     const struct sdp_interest *interest = &socket->interests[0];
 
     return socket->interests_count == 1 && interest->set == set && interest->in_kernel &&
-                   (interest->events & EPOLLIN) && !(interest->events & HOW)
+                   (interest->events & EPOLLIN) && !(interest->events & HOW) &&
+                   (!sdp_forked_ever() || is_there(interest))
                ? interest
                : NULL;
 }

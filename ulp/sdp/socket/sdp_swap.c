@@ -28,6 +28,8 @@ static void show(struct sdp_socket *socket, unsigned events)
     unsigned shown = events & ~(SDP_NEWS | POLLPRI);
     unsigned news = events & SDP_NEWS && socket->wants_news ? shown & POLLIN : 0;
 
+    if (events & SDP_ELSEWHERE)
+        return; /* that process shows on the face, which both have, what it sees */
     sdp_interests_urgent(socket, (events & POLLPRI) != 0);
     if (events & POLLPRI)
         shown |= POLLIN; /* wakes threads that ask for POLLPRI; they check again */
@@ -108,7 +110,7 @@ void sdp_swap_correct(struct sdp_socket *socket, unsigned events)
  */
 void sdp_swap_blocked(struct sdp_socket *socket)
 {
-    if (!(sdp_swap_show(socket) & POLLOUT))
+    if ((sdp_swap_show(socket) & (POLLOUT | SDP_ELSEWHERE)) != POLLOUT)
         return;
     (void)pthread_mutex_lock(&socket->lock);
     if (socket->wants_news && socket->numbers_count > 0 && socket->face.shown & POLLOUT)
