@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * socket_perf: an ordinary program of TCP sockets, to be run by itself and under it_sdp. Its two
- * processes exchange requests and answers, or keep idle connections, and it prints what one costs.
+ * processes exchange requests and answers, move a stream, or keep idle connections, and it prints
+ * what that costs.
  */
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -21,11 +22,12 @@
 #define IDLE_MAX 10000u
 
 struct plan {
-    bool idle;
+    char work; /* the first letter of its name */
     bool epoll;
-    unsigned count; /* exchanges, or connections */
-    size_t size;    /* octets of a request, and of its answer */
-    int port[2];    /* a pipe, from the end that listens */
+    unsigned count;         /* exchanges, writes or connections */
+    size_t size;            /* octets of a request and of its answer, or of a write */
+    struct in_addr address; /* where to listen */
+    int port[2];            /* a pipe, from the end that listens */
 };
 
 static void die(const char *what)
@@ -54,13 +56,12 @@ static void prepare(int fd)
     (void)setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", 4);
 }
 
-static int listen_here(struct sockaddr_in *address)
+static int listen_at(struct in_addr at, struct sockaddr_in *address)
 {
     socklen_t length = sizeof(*address);
     int fd = socket(AF_INET, SOCK_STREAM, 0);
 
-    *address =
-        (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    *address = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr = at};
     if (bind(fd, (struct sockaddr *)address, length) != 0 || listen(fd, 128) != 0 ||
         getsockname(fd, (struct sockaddr *)address, &length) != 0)
         die("listen");
@@ -79,8 +80,14 @@ static int connect_to(const struct sockaddr_in *address)
 
 static void put(int fd, const char *octets, size_t count)
 {
-    if (send(fd, octets, count, MSG_NOSIGNAL) != (ssize_t)count)
-        die("send");
+    while (count > 0) {
+        ssize_t done = send(fd, octets, count, MSG_NOSIGNAL);
+
+        if (done <= 0)
+            die("send");
+        octets += done;
+        count -= (size_t)done;
+    }
 }
 
 /* Receives a message; set: an epoll set to wait for before each call, or -1. */
@@ -142,6 +149,41 @@ static void ping(const struct plan *plan, int fd, bool first)
     exchange(plan, fd, first, plan->count);
     if (first)
         (void)printf("%.3f us\n", (now_us() - begin) / plan->count);
+}
+
+/* ---- A stream ------------------------------------------------------------------------------- */
+
+/* The end that reads answers the last write with an octet. */
+static void move(const struct plan *plan, int fd, bool first, unsigned count)
+{
+    char *octets = calloc(1, plan->size);
+    char answer = 0;
+
+    if (!octets)
+        die("calloc");
+    for (unsigned i = 0; i < count; i++) {
+        if (first)
+            put(fd, octets, plan->size);
+        else
+            get(fd, -1, octets, plan->size);
+    }
+    if (first)
+        get(fd, -1, &answer, 1);
+    else
+        put(fd, &answer, 1);
+    free(octets);
+}
+
+/* A tenth of the writes comes before the measured ones. */
+static void stream(const struct plan *plan, int fd, bool first)
+{
+    double begin;
+
+    move(plan, fd, first, plan->count / 10 + 1);
+    begin = now_us();
+    move(plan, fd, first, plan->count);
+    if (first)
+        (void)printf("%.1f MB/s\n", (double)plan->count * (double)plan->size / (now_us() - begin));
 }
 
 /* ---- Idle connections ----------------------------------------------------------------------- */
@@ -243,14 +285,16 @@ static void run_end(const struct plan *plan, bool first)
             die("the port");
         fd = connect_to(&address);
     } else {
-        listener = listen_here(&address);
+        listener = listen_at(plan->address, &address);
         if (write(plan->port[1], &address, sizeof(address)) != sizeof(address))
             die("the port");
         fd = accept(listener, NULL, NULL);
         prepare(fd);
     }
-    if (plan->idle)
+    if (plan->work == 'i')
         keep_idle(plan, fd, first, listener, &address);
+    else if (plan->work == 's')
+        stream(plan, fd, first);
     else
         ping(plan, fd, first);
 }
@@ -260,7 +304,8 @@ static void raise_limit(const struct plan *plan)
 {
     struct rlimit limit;
 
-    if (!plan->idle || getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= plan->count + 32)
+    if (plan->work != 'i' || getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
+        limit.rlim_cur >= plan->count + 32)
         return;
     limit.rlim_cur = plan->count + 32;
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
@@ -269,22 +314,29 @@ static void raise_limit(const struct plan *plan)
 
 static int usage(void)
 {
-    (void)fprintf(stderr, "usage: socket_perf ping [-e] [-s SIZE] [-n EXCHANGES]\n"
-                          "       socket_perf idle [-n CONNECTIONS]\n"
+    (void)fprintf(stderr, "usage: socket_perf ping [-e] [-s SIZE] [-n EXCHANGES] [-a ADDRESS]\n"
+                          "       socket_perf stream [-s SIZE] [-n WRITES] [-a ADDRESS]\n"
+                          "       socket_perf idle [-n CONNECTIONS] [-a ADDRESS]\n"
                           "ping: -e waits by epoll. idle: memory of the process and of the kernel, "
-                          "and descriptors, of one end\n");
+                          "and descriptors, of one end. ADDRESS: of this machine; 127.0.0.1\n");
     return 2;
 }
 
 static bool read_plan(struct plan *plan, int argc, char **argv)
 {
+    static const char *const works[] = {"ping", "stream", "idle"};
+    static const unsigned counts[] = {20000, 8000, 1000};
     int option;
 
-    if (argc < 2 || (strcmp(argv[1], "ping") != 0 && strcmp(argv[1], "idle") != 0))
+    for (unsigned i = 0; argc > 1 && i < 3; i++)
+        if (strcmp(argv[1], works[i]) == 0) {
+            plan->work = works[i][0];
+            plan->count = counts[i];
+            plan->size = plan->work == 's' ? 131072 : 64;
+        }
+    if (plan->work == 0)
         return false;
-    plan->idle = argv[1][0] == 'i';
-    plan->count = plan->idle ? 1000 : 20000;
-    while ((option = getopt(argc - 1, argv + 1, "es:n:")) != -1)
+    while ((option = getopt(argc - 1, argv + 1, "es:n:a:")) != -1)
         switch (option) {
         case 'e':
             plan->epoll = true;
@@ -295,15 +347,19 @@ static bool read_plan(struct plan *plan, int argc, char **argv)
         case 'n':
             plan->count = (unsigned)strtoul(optarg, NULL, 0);
             break;
+        case 'a':
+            if (inet_pton(AF_INET, optarg, &plan->address) != 1)
+                return false;
+            break;
         default:
             return false;
         }
-    return plan->size > 0 && plan->count > 0 && (!plan->idle || plan->count <= IDLE_MAX);
+    return plan->size > 0 && plan->count > 0 && (plan->work != 'i' || plan->count <= IDLE_MAX);
 }
 
 int main(int argc, char **argv)
 {
-    struct plan plan = {.size = 64};
+    struct plan plan = {.address.s_addr = htonl(INADDR_LOOPBACK)};
     int failed = 0;
     int status;
 

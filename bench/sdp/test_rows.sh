@@ -20,12 +20,17 @@ for run in '' "$bin/it_sdp"; do
         line=$($run "$bin/socket_perf" $arguments) || fail "$run $arguments: failed"
         [[ $line =~ ^[0-9.]+\ us$ ]] || fail "$run $arguments: \"$line\""
     done
+    line=$($run "$bin/socket_perf" stream -n 50 -s 20000 -a 127.0.0.1) || fail "$run stream: failed"
+    [[ $line =~ ^[0-9.]+\ MB/s$ ]] || fail "$run stream: \"$line\""
     # shellcheck disable=SC2086
     line=$($run "$bin/socket_perf" idle -n 20) || fail "$run idle: failed"
     [[ $line =~ ^-?[0-9.]+\ KiB\ -?[0-9.]+\ KiB\ ([0-9.]+)\ descriptors$ ]] || fail "$run idle: \"$line\""
     [ "${BASH_REMATCH[1]}" = "$([ "$run" ] && echo 3.00 || echo 1.00)" ] || fail "$run idle: \"$line\""
 done
-[ "$("$bin/socket_perf" ping -n 0 2>&1 | head -c 6)" = usage: ] || fail 'a count of 0 is taken'
+for wrong in 'ping -n 0' 'ping -a nowhere' 'talk'; do
+    # shellcheck disable=SC2086
+    [ "$("$bin/socket_perf" $wrong 2>&1 | head -c 6)" = usage: ] || fail "$wrong is taken"
+done
 
 output=$("$(dirname "$0")/rows" --bin "$bin" --rounds 1 --crc off ping processors) || [ $? = 1 ] || fail "rows: $output"
 for row in '1 MiB processors' '64 B ping' '64 B ping epoll'; do
