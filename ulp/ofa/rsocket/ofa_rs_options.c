@@ -47,6 +47,8 @@ static const struct option {
     [RS_INLINE] = {SOL_RDMA, RDMA_INLINE, SIZE, 64, 0, 1024, FOLDER "inline_default"},
     [RS_IOMAPSIZE] = {SOL_RDMA, RDMA_IOMAPSIZE, SIZE, 0, 0, (int)RS_MAPPINGS_MAX,
                       FOLDER "iomap_size"},
+    /* Longer than rdma-core's 10: the turn of a small message takes more. */
+    [RS_POLLING_TIME] = {-1, -1, SIZE, 30, 0, 1000, FOLDER "polling_time"},
 };
 
 static int within(const struct option *option, int value)

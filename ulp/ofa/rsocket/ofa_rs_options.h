@@ -20,6 +20,7 @@ enum rs_option {
     RS_RQSIZE,
     RS_INLINE,
     RS_IOMAPSIZE,
+    RS_POLLING_TIME, /* microseconds of polling before a thread sleeps; only by its file */
     RS_OPTIONS
 };
 

@@ -69,11 +69,13 @@ struct round {
     struct pollfd *real; /* REAL_PER_FD for each */
     nfds_t count;
     bool sleeps;
+    uint64_t since; /* when it began to poll */
 };
 
-/* Prepares a poll. Returns the number of rsockets that are ready already. */
+/* Prepares a poll. Returns 0 if it should sleep: no rsocket is ready, or polled longer. */
 static int prepare(struct round *round)
 {
+    bool polls = false;
     int ready = 0;
 
     for (nfds_t i = 0; i < round->count; i++) {
@@ -87,14 +89,15 @@ static int prepare(struct round *round)
             continue;
         real[0].events = POLLIN;
         (void)pthread_mutex_lock(&rs->lock);
-        round->fds[i].revents = look(rs, round->fds[i].events, round->sleeps);
+        polls = polls || (round->sleeps && rs_goes_on_polling(rs, &round->since));
+        round->fds[i].revents = look(rs, round->fds[i].events, round->sleeps && !polls);
         if (rs->events)
             real[1] = (struct pollfd){.fd = rs->events->fd, .events = POLLIN};
         rs->pollers++;
         (void)pthread_mutex_unlock(&rs->lock);
         ready += round->fds[i].revents != 0;
     }
-    return ready;
+    return polls ? ready + 1 : ready; /* does not sleep */
 }
 
 /*

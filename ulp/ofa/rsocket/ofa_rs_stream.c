@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
+#include <time.h>
 
 #define POLL_BATCH 16
 #define CHUNK_MAX  65536u
@@ -297,8 +298,23 @@ static int sleep_once(struct rsock *rs)
     return error;
 }
 
+/* To sleep and wake takes longer than a short message and its answer. */
+bool rs_goes_on_polling(const struct rsock *rs, uint64_t *since)
+{
+    struct timespec time;
+    uint64_t now;
+
+    if (rs->state != RS_CONNECTED || rs->option[RS_POLLING_TIME] == 0)
+        return false;
+    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    now = (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_nsec / 1000;
+    *since = *since == 0 ? now : *since;
+    return now - *since < (uint64_t)rs->option[RS_POLLING_TIME];
+}
+
 int rs_await(struct rsock *rs, bool (*done)(const struct rsock *), bool nonblocking)
 {
+    uint64_t since = 0;
     int error = 0;
 
     while (error == 0) {
@@ -307,7 +323,7 @@ int rs_await(struct rsock *rs, bool (*done)(const struct rsock *), bool nonblock
             return 0;
         if (nonblocking)
             error = EAGAIN;
-        else if (!rs_arm(rs, done != rs_can_receive))
+        else if (!rs_goes_on_polling(rs, &since) && !rs_arm(rs, done != rs_can_receive))
             error = sleep_once(rs);
     }
     return error;

@@ -147,6 +147,9 @@ void rs_progress(struct rsock *rs);
 bool rs_can_send(const struct rsock *rs);
 bool rs_can_receive(const struct rsock *rs); /* or if no data can come any more */
 
+/* Returns true until the rsocket has been polled for its polling time. *since: 0 at first. */
+bool rs_goes_on_polling(const struct rsock *rs, uint64_t *since);
+
 /* Sleeps until done() returns true; nonblocking: returns EAGAIN instead. Returns 0 or errno. */
 int rs_await(struct rsock *rs, bool (*done)(const struct rsock *), bool nonblocking);
 
