@@ -229,31 +229,43 @@ enum connection_news connection_receive(struct connection *connection, struct rp
     return post_receive(connection, index) ? CONNECTION_MESSAGE : CONNECTION_FAILED;
 }
 
-static bool wait_request(struct connection *connection)
+/* Waits for the completion of the request: CONNECTION_MESSAGE if it is a success. */
+static enum connection_news wait_request(struct connection *connection)
 {
     it_event_t event;
 
     if (!rdma_wait_event(connection->requests, &event))
-        return false;
+        return CONNECTION_FAILED;
     if (event.dto_cmpl.dto_status == IT_DTO_SUCCESS)
-        return true;
-    if (explain_failure(connection, &event) == CONNECTION_DISCONNECTED)
-        complain("the peer disconnected in the middle of a ping");
-    return false;
+        return CONNECTION_MESSAGE;
+    return explain_failure(connection, &event);
 }
 
-bool connection_send(struct connection *connection, const struct rping_buffer *said)
+static bool is_complete(enum connection_news news)
+{
+    if (news == CONNECTION_DISCONNECTED)
+        complain("the peer disconnected in the middle of a ping");
+    return news == CONNECTION_MESSAGE;
+}
+
+static enum connection_news send_message(struct connection *connection,
+                                         const struct rping_buffer *said)
 {
     it_lmr_triplet_t segment =
         region_segment(&connection->messages, OUTGOING * RPING_MESSAGE_SIZE, RPING_MESSAGE_SIZE);
 
     rping_message_encode(said, place(connection, OUTGOING));
     if (!succeeded(it_post_send(connection->ep, &segment, 1, OUTGOING, reported), "it_post_send"))
-        return false;
+        return CONNECTION_FAILED;
     trace("sent: address 0x%llx, key 0x%lx, length %lu", (unsigned long long)said->address,
           (unsigned long)said->key, (unsigned long)said->length);
     /* Only after that may the bytes change again. */
     return wait_request(connection);
+}
+
+bool connection_send(struct connection *connection, const struct rping_buffer *said)
+{
+    return is_complete(send_message(connection, said));
 }
 
 bool connection_read(struct connection *connection, const struct region *region,
@@ -264,15 +276,16 @@ bool connection_read(struct connection *connection, const struct region *region,
     if (!succeeded(
             it_post_rdma_read(connection->ep, &segment, 1, 0, reported, from->address, from->key),
             "it_post_rdma_read") ||
-        !wait_request(connection))
+        !is_complete(wait_request(connection)))
         return false;
     trace("read %lu bytes", (unsigned long)from->length);
     return true;
 }
 
-bool connection_write_and_send(struct connection *connection, const struct region *region,
-                               size_t length, const struct rping_buffer *to,
-                               const struct rping_buffer *said)
+enum connection_news connection_write_and_send(struct connection *connection,
+                                               const struct region *region, size_t length,
+                                               const struct rping_buffer *to,
+                                               const struct rping_buffer *said)
 {
     it_lmr_triplet_t segment = region_segment(region, 0, length);
 
@@ -282,7 +295,7 @@ bool connection_write_and_send(struct connection *connection, const struct regio
      */
     if (!succeeded(it_post_rdma_write(connection->ep, &segment, 1, 0, 0, to->address, to->key),
                    "it_post_rdma_write"))
-        return false;
+        return CONNECTION_FAILED;
     trace("writing %zu bytes", length);
-    return connection_send(connection, said);
+    return send_message(connection, said);
 }

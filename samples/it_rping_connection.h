@@ -52,9 +52,11 @@ bool connection_read(struct connection *connection, const struct region *region,
 
 /*
  * Writes length bytes from the beginning of the region to the peer's buffer, then sends a message.
+ * With CONNECTION_DISCONNECTED the peer may have all of it.
  */
-bool connection_write_and_send(struct connection *connection, const struct region *region,
-                               size_t length, const struct rping_buffer *to,
-                               const struct rping_buffer *said);
+enum connection_news connection_write_and_send(struct connection *connection,
+                                               const struct region *region, size_t length,
+                                               const struct rping_buffer *to,
+                                               const struct rping_buffer *said);
 
 #endif

@@ -69,9 +69,12 @@ static bool receive_sink(struct session *session, const struct rping_buffer *sou
     return false;
 }
 
-/* The client has sent the address of its source. */
-static bool serve_ping(struct session *session, const struct rping_buffer *source,
-                       unsigned long long number)
+/*
+ * The client has sent the address of its source. A client that has its last answer may disconnect
+ * at once. Over InfiniBand the acknowledgement of that answer can be lost then, so it is no error.
+ */
+static enum connection_news serve_ping(struct session *session, const struct rping_buffer *source,
+                                       unsigned long long number)
 {
     static const struct rping_buffer go_on;
     const struct options *options = session->options;
@@ -80,11 +83,12 @@ static bool serve_ping(struct session *session, const struct rping_buffer *sourc
 
     if (!check_source(session, source) || !connection_read(connection, &session->buffer, source) ||
         (options->validate && !check_text(session, source->length, number)))
-        return false;
+        return CONNECTION_FAILED;
     if (options->show)
         rping_text_show("server ping data", session->buffer.memory, source->length);
-    return connection_send(connection, &go_on) && receive_sink(session, source, &sink) &&
-           connection_write_and_send(connection, &session->buffer, source->length, &sink, &go_on);
+    if (!connection_send(connection, &go_on) || !receive_sink(session, source, &sink))
+        return CONNECTION_FAILED;
+    return connection_write_and_send(connection, &session->buffer, source->length, &sink, &go_on);
 }
 
 /* Serves pings until the client disconnects, or exceeds a limit. */
@@ -95,19 +99,19 @@ static bool serve_pings(struct session *session)
     unsigned long long done = 0;
     unsigned long long octets = 0;
     enum connection_news news;
-    bool good = true;
+    bool good;
 
     do {
         news = connection_receive(&session->connection, &source);
         if (news != CONNECTION_MESSAGE || (options->count != 0 && done == options->count))
             break;
-        good = serve_ping(session, &source, done);
-        if (good) {
+        news = serve_ping(session, &source, done);
+        if (news != CONNECTION_FAILED) {
             done++;
             octets += source.length;
         }
-    } while (good);
-    good = good && news != CONNECTION_FAILED;
+    } while (news == CONNECTION_MESSAGE);
+    good = news != CONNECTION_FAILED;
     (void)printf("client %s: %llu pings, %llu bytes there and back%s\n", session->client, done,
                  octets, options->validate && good ? ", all correct" : "");
     (void)fflush(stdout);
