@@ -51,6 +51,8 @@ static void on_end(struct sdp_connection *connection, int error)
     const struct sdp_machine *machine = &connection->machine;
 
     connection->ended = true;
+    if (connection->frozen) /* nobody reads it here: the other process has claimed it */
+        connection->lost = true;
     if (machine->got_disconn && machine->sent_disconn)
         error = 0;
     if (error != 0)

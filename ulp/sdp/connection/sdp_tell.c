@@ -34,7 +34,7 @@ unsigned sdp_events_now(const struct sdp_connection *connection)
 bool sdp_tell(struct sdp_connection *connection)
 {
     struct sdp_notify notify = connection->notify;
-    unsigned events;
+    unsigned events, elsewhere;
     bool told = false;
     bool news;
 
@@ -47,10 +47,11 @@ bool sdp_tell(struct sdp_connection *connection)
         if (events == connection->shown && !news)
             break;
         told = true;
+        elsewhere = connection->lost ? SDP_ELSEWHERE : 0;
         connection->shown = events;
         connection->telling = true;
         (void)pthread_mutex_unlock(&connection->lock);
-        notify.changed(notify.context, events | (news ? SDP_NEWS : 0));
+        notify.changed(notify.context, events | (news ? SDP_NEWS : 0) | elsewhere);
         (void)pthread_mutex_lock(&connection->lock);
         connection->telling = false;
         notify = connection->notify;
