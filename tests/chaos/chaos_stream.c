@@ -247,14 +247,11 @@ static bool lacks(const char *call)
         chaos_count(COUNT_LACKS, 1);
         if (!atomic_load(&worker->lacks))
             chaos_fail("worker %u: %s: %s", self, call, strerror(error));
-        (void)usleep(STREAM_WAIT_MS * 1000);
-        return true;
+    } else if (!chaos_address_may_miss(error)) {
+        return false;
     }
-    if (chaos_address_may_miss(error)) {
-        (void)usleep(STREAM_WAIT_MS * 1000);
-        return true;
-    }
-    return false;
+    (void)usleep(STREAM_WAIT_MS * 1000); /* between two attempts */
+    return true;
 }
 
 static int open_listener(void)
