@@ -3,9 +3,12 @@
  * faults_run - counts the calls of the scenario, then lets each of them fail, each in a new
  * process.
  *
- * faults_run [--sample COUNT] [--seed NUMBER] [--only CALL] [--jobs COUNT] faults_run --all [--only
- * CALL] [--jobs COUNT]           the same with ITAPI_FAULTS_ALL set faults_run --one alone|beside
- * CALL KIND PLACE NTH [OCTETS]    runs one case and prints its messages
+ * faults_run [--firsts COUNT] [--sample COUNT] [--seed NUMBER] [--only CALL] [--jobs COUNT]
+ *     the first calls of each place, and a sample
+ * faults_run --all [--only CALL] [--jobs COUNT]
+ *     all; the same with ITAPI_FAULTS_ALL set
+ * faults_run --one alone|beside CALL KIND PLACE NTH [OCTETS]
+ *     runs one case and prints its messages
  */
 #include "faults/faults_scenario.h"
 #include "support/time_limit.h"
@@ -436,19 +439,27 @@ static void shuffle(unsigned seed)
     }
 }
 
+/* Whether the plan fails one of the first calls of its place, with an error. */
+static bool is_first(const struct fault_plan *plan, unsigned firsts)
+{
+    unsigned least = plan->call == FAULT_RECEIVE ? RECEIVES_FIRST : 1;
+
+    /* A failure for ever from a later call on differs less from one from the first on. */
+    if (plan->repeat > 1)
+        firsts = 1;
+    return plan->error > 0 && plan->nth <= (firsts > least ? firsts : least);
+}
+
 /*
- * Moves the first call of each place with each error, in mode `alone`, to the front of every
+ * Moves the first calls of each place with each error, in mode `alone`, to the front of every
  * sample. Returns their number.
  */
-static size_t put_firsts_first(void)
+static size_t put_firsts_first(unsigned firsts)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < case_count; i++) {
-        const struct fault_plan *plan = &cases[i].plan;
-
-        if (cases[i].mode == FAULT_ALONE && plan->error > 0 &&
-            plan->nth <= (plan->call == FAULT_RECEIVE ? RECEIVES_FIRST : 1)) {
+        if (cases[i].mode == FAULT_ALONE && is_first(&cases[i].plan, firsts)) {
             struct fault_case one = cases[i];
 
             cases[i] = cases[count];
@@ -603,7 +614,7 @@ static int run_one(char **words)
 
 int main(int argc, char **argv)
 {
-    unsigned sample = 40, seed = 1, jobs = 4;
+    unsigned first = 1, sample = 40, seed = 1, jobs = 4;
     const char *only = NULL;
     size_t firsts;
     bool all = getenv("ITAPI_FAULTS_ALL") != NULL;
@@ -616,6 +627,8 @@ int main(int argc, char **argv)
             all = true;
         else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc)
             only = argv[++i];
+        else if (strcmp(argv[i], "--firsts") == 0 && i + 1 < argc)
+            first = (unsigned)atoi(argv[++i]);
         else if (strcmp(argv[i], "--sample") == 0 && i + 1 < argc)
             sample = (unsigned)atoi(argv[++i]);
         else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc)
@@ -627,7 +640,7 @@ int main(int argc, char **argv)
         return 1;
     make_cases(only);
     shuffle(seed);
-    firsts = put_firsts_first();
+    firsts = put_firsts_first(first);
     printf("%zu cases, %zu firsts", case_count, firsts);
     if (!all && case_count > firsts + sample) {
         printf(": run are the firsts and %u with seed %u", sample, seed);

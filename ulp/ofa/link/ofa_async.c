@@ -153,9 +153,10 @@ int ofa_async_open(struct ofa_context *context)
     if (error == 0 && !context->unaffiliated_evd) {
         error = ofa_link_evd(context, IT_ASYNC_UNAFF_EVENT_STREAM, ASYNC_EVENTS, on_unaffiliated,
                              context, &context->unaffiliated_evd);
-        if (error == 0)
+        if (error == 0) {
             tell_port(context);
-        ofa_gid_watch_open(context);
+            ofa_gid_watch_open(context); /* once: only the last one would be closed */
+        }
     }
     (void)pthread_mutex_unlock(&context->open_lock);
     return error;
