@@ -135,9 +135,9 @@ typedef uint32_t it_ud_ep_id_t;              /* datagram endpoint number */
 typedef uint32_t it_ud_ep_key_t;             /* datagram endpoint key */
 
 /*
- * EVD callback. Runs on the IA's thread, never twice at once for one EVD. arg is the value passed
- * to it_evd_callback_attach. The callback may call any function, except that it must not free the
- * EVD or its IA (see it_evd_callback_attach).
+ * EVD callback. Runs on the IA's thread, or on one that leads (itx_ia_lead_end), never twice at
+ * once for one EVD. arg is the value passed to it_evd_callback_attach. The callback may call any
+ * function, except that it must not free the EVD or its IA (see it_evd_callback_attach).
  */
 typedef void (*it_evd_callback_rtn_t)(it_evd_handle_t evd, void *arg);
 
@@ -1734,7 +1734,8 @@ it_status_t it_evd_post_se(it_evd_handle_t evd_handle, const void *event);
  * particular it must not wait for a lock that another thread holds across a call that makes,
  * accepts, rejects or converts a connection, creates or frees a listen point, or frees an endpoint
  * of this IA: such calls wait for the IA's thread. If the callback calls it_evd_wait, the thread
- * does its other work, callbacks of other EVDs included, until that call returns.
+ * does its other work, callbacks of other EVDs included, until that call returns. Two callbacks
+ * that run at once must not free or detach each other: each of these calls waits for the other.
  *
  * @param evd_handle  the EVD
  * @param callback    the function
@@ -1758,7 +1759,7 @@ it_status_t it_evd_callback_attach(it_evd_handle_t evd_handle, it_evd_callback_r
 
 /**
  * Detaches the callback from an EVD. On return the callback is not running and will not run again,
- * except that a call on the IA's thread itself (from a callback) returns at once.
+ * except that a call from the callback itself returns at once.
  *
  * @param evd_handle  the EVD
  *

@@ -982,8 +982,8 @@ it_status_t itx_ia_lead_begin(it_ia_handle_t ia_handle, int *fd);
 
 /**
  * Ends what itx_ia_lead_begin began. Callbacks of EVDs that become ready through this call run in
- * the calling thread before it returns; they may make all calls except freeing their EVD or
- * detaching themselves.
+ * the calling thread before it returns. They may call what other callbacks may: see
+ * it_evd_callback_attach.
  *
  * @param ia_handle  the Interface Adapter
  * @param work       IT_TRUE if the descriptor was readable: the call reads what has arrived.

@@ -101,6 +101,28 @@ static void callback_end(struct evd_callback *callback)
         base_futex_wake(&evd->callback_ends, INT_MAX);
 }
 
+/*
+ * The runs that the calling thread is inside, the innermost first. The loop's thread is not the
+ * only one that runs callbacks (evd_callback_gather).
+ */
+struct callback_frame {
+    const struct evd *evd;
+    const struct callback_frame *outer;
+};
+static _Thread_local const struct callback_frame *callback_innermost;
+
+static void callback_call(const struct evd_callback *callback)
+{
+    const struct evd_ia *ia = callback->evd->ia;
+    const struct callback_frame frame = {callback->evd, callback_innermost};
+
+    callback_innermost = &frame;
+    callback->function(evd_handle(callback->evd), callback->argument);
+    callback_innermost = frame.outer;
+    if (ia->progress && ia->progress->flush)
+        ia->progress->flush(ia->progress_context);
+}
+
 void evd_callback_run(struct evd_task *task)
 {
     struct evd_callback *callback = (struct evd_callback *)task;
@@ -111,28 +133,29 @@ void evd_callback_run(struct evd_task *task)
         free(callback);
         return;
     }
-    if (callback_begin(callback)) {
-        const struct evd_ia *ia = callback->evd->ia;
-
-        callback->function(evd_handle(callback->evd), callback->argument);
-        if (ia->progress && ia->progress->flush)
-            ia->progress->flush(ia->progress_context);
-    }
+    if (callback_begin(callback))
+        callback_call(callback);
     callback_end(callback);
 }
 
 /* ---------------------------------------------------------------- detaching */
 
-bool evd_callback_is_caller(struct evd *evd)
+bool evd_callback_is_caller(const struct evd *evd)
 {
-    bool runs;
+    const struct callback_frame *frame = callback_innermost;
 
-    if (!evd_loop_is_current(evd->ia->loop))
-        return false;
-    base_lock_take(&evd->lock);
-    runs = evd->callback_runs;
-    base_lock_drop(&evd->lock);
-    return runs;
+    while (frame && frame->evd != evd)
+        frame = frame->outer;
+    return frame != NULL;
+}
+
+bool evd_callback_is_inside(const struct evd_ia *ia)
+{
+    const struct callback_frame *frame = callback_innermost;
+
+    while (frame && frame->evd->ia != ia)
+        frame = frame->outer;
+    return frame != NULL;
 }
 
 /* Detaches the callback. Returns the state it had, or IDLE. */
@@ -166,7 +189,6 @@ static void callback_await_end(struct evd *evd, uint32_t ends)
 
 bool evd_callback_stop(struct evd *evd)
 {
-    bool here = evd_loop_is_current(evd->ia->loop);
     bool had;
     bool await;
     uint32_t ends;
@@ -174,7 +196,7 @@ bool evd_callback_stop(struct evd *evd)
     base_lock_take(&evd->lock);
     had = evd->callback != NULL;
     await = callback_take_locked(evd) == EVD_CALLBACK_RUNNING || evd->callback_runs;
-    await = await && !here; /* the caller is inside that run */
+    await = await && !evd_callback_is_caller(evd);
     if (await)
         evd->callback_awaited++;
     ends = atomic_load_explicit(&evd->callback_ends, memory_order_relaxed);

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 
 struct evd;
+struct evd_ia;
 
 enum evd_callback_state {
     EVD_CALLBACK_IDLE,
@@ -40,7 +41,9 @@ bool evd_callback_is_due_locked(const struct evd *evd);
 void evd_callback_submit(struct evd *evd, struct evd_callback *callback);
 
 /* Returns true when the calling thread is inside the callback of this EVD. */
-bool evd_callback_is_caller(struct evd *evd);
+bool evd_callback_is_caller(const struct evd *evd);
+/* The same for the callback of any EVD of this IA. */
+bool evd_callback_is_inside(const struct evd_ia *ia);
 
 /*
  * Detaches the callback, if there is one, and waits until no run is under way, unless the caller is

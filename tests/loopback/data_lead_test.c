@@ -199,6 +199,104 @@ Test(data_lead, among_others_it_is_not, .init = bed_open, .fini = bed_close)
     CHECK(most_looks(8) < 8);
 }
 
+/* ---- Two threads that run callbacks --------------------------------------------------------- */
+
+/* A callback in a thread that leads, and one in the IA's thread that detaches it meanwhile. */
+struct meeting {
+    atomic_bool entered;  /* the first one runs */
+    atomic_bool may_end;  /* and may return */
+    atomic_bool left;     /* and does so */
+    atomic_int detacher;  /* the other one's thread, once it runs */
+    atomic_bool detached; /* its call has returned */
+    bool had_left;        /* by then */
+    it_status_t freed;    /* what the first one got for it_ia_free, */
+    it_status_t answer;   /* and the other one for its call */
+};
+
+static void stays(it_evd_handle_t evd, void *argument)
+{
+    struct meeting *meeting = argument;
+    it_event_t event;
+
+    CHECK_OK(it_evd_dequeue(evd, &event));
+    meeting->freed = it_ia_free(bed.pair.b.ia);
+    atomic_store(&meeting->entered, true);
+    FX_WAIT_WHILE(!atomic_load(&meeting->may_end), "the end of the callback");
+    atomic_store(&meeting->left, true);
+}
+
+static void detaches(it_evd_handle_t evd, void *argument)
+{
+    struct meeting *meeting = argument;
+    it_event_t event;
+
+    CHECK_OK(it_evd_dequeue(evd, &event));
+    atomic_store(&meeting->detacher, fx_thread_id());
+    meeting->answer = it_evd_callback_detach(bed.pair.b.recv_evd);
+    meeting->had_left = atomic_load(&meeting->left);
+    atomic_store(&meeting->detached, true);
+}
+
+static void *leads_once(void *unused)
+{
+    int fd;
+
+    fx_recv(bed.pair.b_ep, &bed.b, 0, 8, 1);
+    fd = begin();
+    send_one();
+    await_readable(fd);
+    end(IT_TRUE);
+    return unused;
+}
+
+Test(data_lead, who_detaches_waits_for_a_callback_in_another_thread, .init = bed_open,
+     .fini = bed_close)
+{
+    struct meeting meeting = {.had_left = false};
+    it_evd_handle_t other = fx_evd(&bed.pair.b, IT_SOFTWARE_EVENT_STREAM, 1, IT_THRESHOLD_DISABLE);
+    pthread_t leader;
+
+    CHECK_OK(it_evd_callback_attach(bed.pair.b.recv_evd, stays, &meeting));
+    CHECK_OK(it_evd_callback_attach(other, detaches, &meeting));
+    CHECK_EQ(0, pthread_create(&leader, NULL, leads_once, NULL));
+    FX_WAIT_WHILE(!atomic_load(&meeting.entered), "the first callback");
+    CHECK_OK(it_evd_post_se(other, NULL));
+    FX_WAIT_WHILE(atomic_load(&meeting.detacher) == 0, "the second callback");
+    fx_thread_sleeps(atomic_load(&meeting.detacher));
+    CHECK(!atomic_load(&meeting.detached));
+    atomic_store(&meeting.may_end, true);
+    FX_WAIT_WHILE(!atomic_load(&meeting.detached), "the call to detach");
+    CHECK(meeting.had_left);
+    CHECK_OK(meeting.answer);
+    CHECK_EQ(IT_ERR_EVD_BUSY, meeting.freed);
+    CHECK_EQ(0, pthread_join(leader, NULL));
+    CHECK_OK(it_evd_free(other));
+}
+
+/* A callback that detaches itself, and whose EVD must not be freed. */
+static void detaches_itself(it_evd_handle_t evd, void *argument)
+{
+    struct call *call = argument;
+    it_event_t event;
+
+    CHECK_OK(it_evd_dequeue(evd, &event));
+    CHECK_EQ(IT_ERR_EVD_BUSY, it_evd_free(evd));
+    call->answer = it_evd_callback_detach(evd);
+    atomic_fetch_add(&call->count, 1);
+}
+
+Test(data_lead, a_callback_in_the_thread_that_leads_detaches_itself, .init = bed_open,
+     .fini = bed_close)
+{
+    struct call call = {.count = 0};
+
+    CHECK_OK(it_evd_callback_attach(bed.pair.b.recv_evd, detaches_itself, &call));
+    (void)leads_once(NULL);
+    CHECK_EQ(1, atomic_load(&call.count));
+    CHECK_OK(call.answer);
+    CHECK_STATUS(IT_ERR_INVALID_EVD_STATE, it_evd_callback_detach(bed.pair.b.recv_evd));
+}
+
 /* ---- Others --------------------------------------------------------------------------------- */
 
 static void *waits(void *argument)

@@ -3,6 +3,7 @@
 #include "base/base_log.h"
 #include "evd/calls/evd_calls.h"
 #include "evd/loop/evd_loop.h"
+#include "evd/queue/evd_callback.h"
 #include "ual/ep/ual_ep.h"
 #include "ual/memory/ual_memory.h"
 #include "ual/post/ual_post.h"
@@ -177,7 +178,7 @@ it_status_t it_ia_free(it_ia_handle_t ia_handle)
 
     if (!ia)
         return base_refuse_handle(IT_ERR_INVALID_IA, __func__, ia_handle);
-    if (evd_loop_is_inside(ia->evd.loop))
+    if (evd_loop_is_inside(ia->evd.loop) || evd_callback_is_inside(&ia->evd))
         return base_refuse(IT_ERR_EVD_BUSY, __func__,
                            "ia_handle %p from a callback, which would have to end first",
                            (void *)ia);
