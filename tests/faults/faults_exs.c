@@ -19,6 +19,7 @@
 const enum fault_call scenario_unreached[] = {FAULT_DUPLICATE, FAULT_DATAGRAM, FAULT_CALLS};
 
 const bool scenario_pools = true;
+const bool scenario_repeats = true;
 
 static const char *stage = "";
 static bool strict;

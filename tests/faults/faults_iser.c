@@ -29,6 +29,7 @@
 
 const enum fault_call scenario_unreached[] = {FAULT_DATAGRAM, FAULT_CALLS};
 const bool scenario_pools = false;
+const bool scenario_repeats = false; /* the target looks at a connection's first octets once */
 
 static const char *stage = "";
 static bool strict;

@@ -29,6 +29,7 @@
 const enum fault_call scenario_unreached[] = {FAULT_DUPLICATE, FAULT_MAP, FAULT_DATAGRAM,
                                               FAULT_CALLS};
 const bool scenario_pools = true;
+const bool scenario_repeats = true;
 
 static bool strict;
 

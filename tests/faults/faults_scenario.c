@@ -32,6 +32,7 @@ const enum fault_call scenario_unreached[] = {FAULT_MAP, FAULT_PAIR, FAULT_FILE,
                                               FAULT_CALLS};
 
 const bool scenario_pools = false;
+const bool scenario_repeats = true;
 
 const char *scenario_stage(void)
 {

@@ -25,6 +25,8 @@ void scenario_run(enum fault_mode mode, const struct fault_plan *plan, bool stri
 extern const enum fault_call scenario_unreached[];
 /* The library keeps memory for later use: only what grows with each run is a leak. */
 extern const bool scenario_pools;
+/* A send or receive that has to be made again, or moves fewer octets, changes no result. */
+extern const bool scenario_repeats;
 /* Returns the present step of the scenario, for the report on a run that hangs. */
 const char *scenario_stage(void);
 

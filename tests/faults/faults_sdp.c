@@ -16,6 +16,7 @@
 const enum fault_call scenario_unreached[] = {FAULT_SHUTDOWN, FAULT_FILE, FAULT_DATAGRAM,
                                               FAULT_CALLS};
 const bool scenario_pools = true;
+const bool scenario_repeats = false; /* both ends stay TCP, or the connection ends */
 
 const char *scenario_stage(void)
 {

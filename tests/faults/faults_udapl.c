@@ -29,6 +29,7 @@
 const enum fault_call scenario_unreached[] = {FAULT_DUPLICATE, FAULT_MAP, FAULT_FILE,
                                               FAULT_DATAGRAM, FAULT_CALLS};
 const bool scenario_pools = true; /* its slabs */
+const bool scenario_repeats = true;
 
 static const char *stage = "";
 static bool strict;
