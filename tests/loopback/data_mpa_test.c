@@ -3,6 +3,8 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "vp/uiwarp/stream/uiw_stream.h"
+
 #include "support/fixture_node.h"
 #include "support/fixture_pair.h"
 
@@ -187,4 +189,19 @@ Test(data_mpa, read_depths)
         fx_pair_ping(&pair);
         fx_pair_close(&pair);
     }
+}
+
+/* The state may change behind the first look at it, so the provider looks again. */
+Test(data_mpa, a_connection_that_begins_meanwhile_keeps_its_settings)
+{
+    struct itx_mpa_params params = settings(2, true, true, ITX_RTR_READ);
+    struct itx_mpa_params before;
+
+    fx_pair_open(&pair);
+    before = fx_mpa(pair.a_ep);
+    params.release_us = before.release_us + 1;
+    CHECK_STATUS(IT_ERR_INVALID_EP_STATE,
+                 uiw_ep_set_mpa((struct ual_ep *)(void *)pair.a_ep, &params));
+    CHECK_EQ(before.release_us, fx_mpa(pair.a_ep).release_us);
+    fx_pair_close(&pair);
 }

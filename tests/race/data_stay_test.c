@@ -69,6 +69,21 @@ static void *player_main(void *argument)
     return NULL;
 }
 
+#define TRIES 100u
+
+/* The program may forbid polling: then no post stays. */
+static void stay_never(const struct fx_pair *pair)
+{
+    struct uiw_ep *ep = uiw_ep_of((struct ual_ep *)(void *)pair->a_ep);
+    uint32_t stints;
+
+    CHECK_OK(itx_ia_set_spin(pair->a.ia, 0));
+    stints = atomic_load(&ep->ia->progress.stints);
+    for (unsigned i = 0; i < TRIES; i++)
+        ep->ia->progress.stay(ep->ual, atomic_load(&ep->rx.heard), UIW_STAY);
+    CHECK_EQ(stints, atomic_load(&ep->ia->progress.stints));
+}
+
 int main(void)
 {
     struct fx_pair pair;
@@ -93,6 +108,7 @@ int main(void)
     for (unsigned i = 0; i < 2 * PLAYERS; i++)
         CHECK(pthread_join(players[i].thread, NULL) == 0);
     fx_pair_ping(&pair);
+    stay_never(&pair);
     fx_pair_close(&pair);
     check_done();
     return 0;
