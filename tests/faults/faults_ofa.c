@@ -44,6 +44,7 @@ static const struct find_result documented[] = {
     {"ibv_get_device_list", {ENODEV, 0}},
     {"rdma_create_id", {ENODEV, EAGAIN, 0}},
     {"rdma_create_qp", {EAGAIN, 0}},
+    {"rdma_create_qp_ex", {EAGAIN, 0}},
     {"ibv_open_device", {EAGAIN, ENODEV, 0}},
     {"rdma_bind_addr", {EADDRINUSE, EADDRNOTAVAIL, ENODEV, EAGAIN, 0}},
     {"rdma_listen", {EADDRINUSE, EAGAIN, 0}},
@@ -482,6 +483,34 @@ static void run_verbs(void)
     both_close();
 }
 
+/* ---- Queues of the library ------------------------------------------------------------------- */
+
+/* What a single fault has prevented succeeds with the same attributes. */
+static void create_twice(struct rdma_cm_id *id, bool lasts)
+{
+    struct ibv_qp_init_attr_ex attr = {
+        .qp_type = IBV_QPT_RC,
+        .cap = {.max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1}};
+
+    if (!GOOD(rdma_create_qp_ex, id, &attr) && !lasts)
+        MUST(rdma_create_qp_ex, id, &attr);
+    if (id->qp)
+        rdma_destroy_qp(id);
+}
+
+static void run_queues(bool lasts)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct rdma_cm_id *id;
+
+    sockets_stage("queues");
+    if (!GOOD(rdma_create_id, NULL, &id, NULL, RDMA_PS_TCP))
+        return;
+    if (GOOD(rdma_bind_addr, id, (struct sockaddr *)&address))
+        create_twice(id, lasts);
+    MUST(rdma_destroy_id, id);
+}
+
 /* ---- rsockets -------------------------------------------------------------------------------- */
 
 static int set_waiting(int fd, bool waits)
@@ -534,6 +563,7 @@ void scenario_run(enum fault_mode mode, const struct fault_plan *plan, bool is_s
     run_verbs();
     if (mode == FAULT_BESIDE)
         sockets_ping(&bystander, false);
+    run_queues(plan->repeat > 1);
     run_rsockets();
     faults_disarm();
     sockets_stage("close");

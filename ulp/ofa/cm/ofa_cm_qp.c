@@ -102,6 +102,11 @@ static int create_qp(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
     qp = ibv_create_qp_ex(id->verbs, attr);
     if (!qp) {
         error = errno;
+        /* The program may try again with these attributes. */
+        if (attr->send_cq == id->send_cq)
+            attr->send_cq = NULL;
+        if (attr->recv_cq == id->recv_cq)
+            attr->recv_cq = NULL;
         destroy_cqs(id);
         return error;
     }
