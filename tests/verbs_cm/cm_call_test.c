@@ -8,6 +8,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #define ROWS(all) (sizeof(all) / sizeof((all)[0]))
@@ -547,5 +548,67 @@ Test(cm_call, no_descriptor_for_an_address)
         stub_rdma_fail_all(STUB_CREATE_ID, 0);
         end(&kit);
     }
+    check_done();
+}
+
+/* ---------------------------------------------------------------- what a program passes */
+
+static it_status_t connect_to(const struct kit *kit, const it_path_t *path, const void *data,
+                              size_t length)
+{
+    it_conn_qual_t qual = {.type = IT_IANA_PORT, .conn_qual.port = htons(4711)};
+
+    return it_ep_connect(kit->ep, path, NULL, &qual, IT_CONNECT_FLAG_TWO_WAY, data, length);
+}
+
+/* A path without a time limit gets one, and private data comes to rdma_cm as it is. */
+Test(cm_call, private_data_without_a_time_limit)
+{
+    static const unsigned char data[] = "private";
+
+    for (enum kit_kind kind = 0; kind < KIT_KINDS; kind++) {
+        struct rdma_conn_param param;
+        struct kit kit;
+        it_path_t path;
+
+        begin(&kit, kind, "private data", 0);
+        path = fx_path(&kit.node);
+        path.timeout = 0;
+        CHECK_OK(connect_to(&kit, &path, data, sizeof(data)));
+        kit.id = stub_rdma_newest(RDMA_PS_TCP);
+        kit_tell(&kit, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL);
+        kit_tell(&kit, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL);
+        FX_WAIT_WHILE(stub_rdma_count(STUB_CONNECT) == 0, "rdma_connect");
+        param = stub_rdma_param();
+        EXPECT(param.private_data_len >= sizeof(data));
+        EXPECT(memcmp(param.private_data, data, sizeof(data)) == 0);
+        end(&kit);
+    }
+    check_done();
+}
+
+/* Addresses that no peer can have. */
+Test(cm_call, addresses_of_nobody)
+{
+    static const char *const texts[] = {"0.0.0.0", "224.0.0.1", "255.255.255.255"};
+
+    for (enum kit_kind kind = 0; kind < KIT_KINDS; kind++)
+        for (size_t i = 0; i < ROWS(texts); i++) {
+            struct kit kit;
+            struct in_addr address;
+            it_path_t path;
+
+            begin(&kit, kind, texts[i], 0);
+            (void)inet_pton(AF_INET, texts[i], &address);
+            path = fx_path(&kit.node);
+            if (is_iwarp(kind))
+                path.remote.iwarp.raddr.ipv4 = address;
+            else
+                memcpy(path.remote.ib.remote_port_gid.s6_addr + 12, &address, sizeof(address));
+            EXPECT_STATUS(IT_ERR_INVALID_ADDRESS, connect_to(&kit, &path, NULL, 0));
+            EXPECT_EQ(IT_EP_STATE_UNCONNECTED, kit_state(&kit));
+            EXPECT(stub_rdma_newest(RDMA_PS_TCP) == NULL);
+            end(&kit);
+        }
     check_done();
 }
