@@ -61,9 +61,12 @@ bool iser_client_open(struct iser_client *client, const struct iser_client_optio
     if (RAND_bytes(client->isid + 1, 5) != 1)
         return iser_client_fail(client, "no random numbers");
     client->isid[0] = 0x80;
-    if (!make_memory(client) || !connect_socket(client) || !iser_client_plain_open(client))
+    if (!make_memory(client))
         return false;
-    return iser_client_login(client) && (!options->interface || iser_client_rdma_convert(client));
+    if (options->from_start)
+        return iser_client_rdma_connect(client) && iser_client_login(client);
+    return connect_socket(client) && iser_client_plain_open(client) && iser_client_login(client) &&
+           (!options->interface || iser_client_rdma_convert(client));
 }
 
 void iser_client_close(struct iser_client *client)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An initiator: one session with one connection, in plain TCP, or iSER after a login in plain TCP.
- * Runs in one thread; calls block. A call that fails returns false, and .error has a line of text.
+ * An initiator: one session with one connection, in plain TCP, iSER after a login in plain TCP, or
+ * iSER from the first octet. Runs in one thread; calls block. A call that fails returns false, and
+ * .error has a line of text.
  */
 #ifndef ITAPI_ULP_ISER_INITIATOR_ISER_CLIENT_H
 #define ITAPI_ULP_ISER_INITIATOR_ISER_CLIENT_H
@@ -24,6 +25,7 @@ struct iser_client_options {
     struct itiser_secret own;   /* the secret that this side proves; length 0: none */
     struct itiser_secret proof; /* the secret that the target must prove; length 0: none */
     const char *interface;      /* Interface of the IA for iSER; NULL: plain TCP */
+    bool from_start;            /* iSER from the first octet, not after a login in plain TCP */
     bool digests;               /* CRC32C, plain only */
     bool no_crc;                /* iSER: does not ask for CRC in MPA */
     bool no_immediate, initial_r2t;
@@ -131,6 +133,8 @@ void iser_client_close(struct iser_client *client);
 
 bool iser_client_login(struct iser_client *client);
 bool iser_client_plain_open(struct iser_client *client);
+/* Connects, for iSER from the first octet. */
+bool iser_client_rdma_connect(struct iser_client *client);
 /* After the login: turns the connection into iSER. */
 bool iser_client_rdma_convert(struct iser_client *client);
 

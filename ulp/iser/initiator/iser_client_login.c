@@ -53,7 +53,7 @@ static void put_keys(struct iser_client *client, struct login *login)
     const struct iser_client_options *options = &client->options;
     struct iser_text *text = &login->text;
 
-    if (options->interface)
+    if (options->interface && options->target)
         iser_text_put(text, "RDMAExtensions", "Yes");
     iser_text_put(text, "HeaderDigest", digest_of(options));
     iser_text_put(text, "DataDigest", digest_of(options));
@@ -170,7 +170,8 @@ static bool take_keys(struct iser_client *client, const struct login *login)
 
     if (!check_keys(client, login))
         return false;
-    if (client->options.interface && !is_yes(login, "RDMAExtensions"))
+    /* Discovery needs no answer: over RDMA it is iSER from the first octet. */
+    if (client->options.interface && client->options.target && !is_yes(login, "RDMAExtensions"))
         return iser_client_fail(client, "the target has no RDMAExtensions");
     terms->initial_r2t = !answered(login, "InitialR2T") || is_yes(login, "InitialR2T");
     terms->immediate = is_yes(login, "ImmediateData");

@@ -22,6 +22,7 @@ static const char help[] =
     "  bench     commands for a time\n"
     "\n"
     "  -r, --rdma[=INTERFACE]   iSER behind the login (RFC 7145); uiwarp\n"
+    "  -F, --from-start         with -r: iSER from the first octet, without a login in plain TCP\n"
     "  -i, --initiator NAME\n"
     "  -c, --chap FILE          NAME SECRET of ours; a second line: of the target\n"
     "  -C, --digests            CRC32C of headers and data (TCP)\n"
@@ -53,6 +54,7 @@ struct settings {
 /* clang-format off */
 static const struct option options[] = {
     {"rdma", optional_argument, NULL, 'r'},
+    {"from-start", no_argument, NULL, 'F'},
     {"initiator", required_argument, NULL, 'i'},
     {"chap", required_argument, NULL, 'c'},
     {"digests", no_argument, NULL, 'C'},
@@ -146,6 +148,9 @@ static bool take_option(struct settings *settings, int option)
     case 'r':
         settings->client.interface = optarg ? optarg : "uiwarp";
         return true;
+    case 'F': /* as Linux does, which knows no other base */
+        settings->client.tagged_solicited = true;
+        return settings->client.from_start = true;
     case 'i':
         settings->client.initiator = optarg;
         return true;
@@ -237,7 +242,7 @@ static bool read_settings(struct settings *settings, int argc, char **argv)
     bool lists;
     int option;
 
-    while ((option = getopt_long(argc, argv, "r::i:c:CNIRBo:l:s:d:t:T:wqh", options, NULL)) != -1)
+    while ((option = getopt_long(argc, argv, "r::Fi:c:CNIRBo:l:s:d:t:T:wqh", options, NULL)) != -1)
         if (!take_option(settings, option))
             return false;
     if (argc - optind != 2)
@@ -248,10 +253,12 @@ static bool read_settings(struct settings *settings, int argc, char **argv)
     lists = strcmp(settings->action, "list") == 0;
     if (!lists && !settings->client.target)
         return refuse(argv[optind], "ADDRESS/TARGET/LUN is asked for");
-    if (lists) {
+    if (settings->client.from_start && !settings->client.interface)
+        return refuse("--from-start", "needs --rdma");
+    if (lists)
         settings->client.target = NULL;
+    if (lists && !settings->client.from_start)
         settings->client.interface = NULL;
-    }
     if (settings->size == 0)
         settings->size = strcmp(settings->action, "bench") == 0 ? 4096 : 256u << 10;
     if (settings->size > 4u << 20)

@@ -80,6 +80,20 @@ static bool plain_send(struct iser_client *client, const uint8_t *bhs, const voi
 
 /* ---- In ----------------------------------------------- */
 
+/*
+ * A port that takes only RDMA ends a connection that begins with a login: it is no iWARP. error: of
+ * the socket; 0: the stream has ended.
+ */
+static bool note_end(struct iser_client *client, int error)
+{
+    const char *hint = client->options.interface && !client->has_stat_sn
+                           ? "; does its port take RDMA from the first octet only (--from-start)?"
+                           : "";
+
+    return error == 0 ? iser_client_fail(client, "the target has closed%s", hint)
+                      : iser_client_fail(client, "receive: %s%s", strerror(error), hint);
+}
+
 static bool read_some(struct iser_client *client, void *to, size_t room, size_t *got)
 {
     ssize_t length;
@@ -92,8 +106,7 @@ static bool read_some(struct iser_client *client, void *to, size_t room, size_t 
     if (length < 0 && errno == EAGAIN)
         return iser_client_silent(client);
     if (length <= 0)
-        return iser_client_fail(client, length < 0 ? "receive: %s" : "the target has closed%s",
-                                length < 0 ? strerror(errno) : "");
+        return note_end(client, length < 0 ? errno : 0);
     *got = (size_t)length;
     return true;
 }

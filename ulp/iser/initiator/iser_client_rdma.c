@@ -88,15 +88,24 @@ static bool make_endpoint(struct iser_client *client, struct rdma *rdma)
                 "it_ep_rc_create");
 }
 
-static bool spare_crc(struct iser_client *client, struct rdma *rdma)
+/*
+ * Targets on verbs, as tgt, expect the completion of their answer before the next request, as
+ * devices have it. Acknowledgements give a target under it_run this order.
+ */
+static bool set_mpa(struct iser_client *client, struct rdma *rdma)
 {
+    const struct iser_client_options *options = &client->options;
     struct itx_mpa_params mpa = {.size = sizeof(mpa)};
+    it_status_t status = itx_ep_get_mpa_params(rdma->ep, &mpa);
 
-    if (!client->options.no_crc)
+    if (!options->no_crc && (!options->from_start || status != IT_SUCCESS)) /* a device has none */
         return true;
-    if (!good(client, itx_ep_get_mpa_params(rdma->ep, &mpa), "itx_ep_get_mpa_params"))
+    if (!good(client, status, "itx_ep_get_mpa_params"))
         return false;
-    mpa.crc = IT_FALSE;
+    if (options->no_crc)
+        mpa.crc = IT_FALSE;
+    if (options->from_start)
+        mpa.own_peer = ITX_OWN_PEER_ACKS;
     return good(client, itx_ep_set_mpa_params(rdma->ep, &mpa), "itx_ep_set_mpa_params");
 }
 
@@ -130,7 +139,7 @@ static bool make_all(struct iser_client *client, struct rdma *rdma)
     if (!good(client, it_ia_create(client->options.interface, 2, 1, &rdma->ia), "it_ia_create") ||
         !good(client, itx_ia_set_spin(rdma->ia, SPIN_US), "itx_ia_set_spin") ||
         !good(client, it_pz_create(rdma->ia, &rdma->pz), "it_pz_create") ||
-        !make_endpoint(client, rdma) || !spare_crc(client, rdma) ||
+        !make_endpoint(client, rdma) || !set_mpa(client, rdma) ||
         !register_octets(client, rdma->slots, (size_t)(SENDS + RECEIVES) * SLOT, IT_PRIV_LOCAL,
                          &rdma->slots_lmr, NULL) ||
         !register_octets(client, client->memory, client->options.memory,
@@ -293,30 +302,83 @@ static bool rdma_receive(struct iser_client *client, struct iser_pdu *pdu)
 static const struct iser_client_link rdma_link = {
     .send = rdma_send, .receive = rdma_receive, .close = rdma_close};
 
-static bool convert(struct iser_client *client, struct rdma *rdma)
+/* complaint: about a target that answers, but not as it should. */
+static bool await_connection(struct iser_client *client, struct rdma *rdma, const char *complaint)
 {
     it_event_t event;
 
+    if (!good(client, it_evd_wait(rdma->connection, limit_us(client), &event, NULL), "it_evd_wait"))
+        return false;
+    return event.event_number == IT_CM_MSG_CONN_ESTABLISHED_EVENT ||
+           iser_client_fail(client, "%s: %s", complaint, itx_event_string(event.event_number));
+}
+
+static bool convert(struct iser_client *client, struct rdma *rdma)
+{
     if (!good(client, itx_socket_convert(client->fd, rdma->ep, ITX_SC_INITIATOR, NULL),
               "itx_socket_convert") ||
-        !good(client, it_evd_wait(rdma->connection, limit_us(client), &event, NULL), "it_evd_wait"))
+        !await_connection(client, rdma, "the target does not convert"))
         return false;
     (void)close(client->fd);
     client->fd = -1;
-    return event.event_number == IT_CM_MSG_CONN_ESTABLISHED_EVENT ||
-           iser_client_fail(client, "the target does not convert: %s",
-                            itx_event_string(event.event_number));
+    return true;
 }
 
-/* The target sends only after a request, and the receives are posted before the first one. */
-bool iser_client_rdma_convert(struct iser_client *client)
+/* Returns the port; fills the address. */
+static uint16_t split_address(const struct sockaddr_storage *from, it_net_addr_t *to)
+{
+    const struct sockaddr_in *four = (const void *)from;
+    const struct sockaddr_in6 *six = (const void *)from;
+
+    memset(to, 0, sizeof(*to));
+    if (from->ss_family == AF_INET) {
+        to->addr_type = IT_IPV4;
+        to->addr.ipv4 = four->sin_addr;
+        return four->sin_port;
+    }
+    to->addr_type = IT_IPV6;
+    to->addr.ipv6 = six->sin6_addr;
+    return six->sin6_port;
+}
+
+static bool connect_endpoint(struct iser_client *client, struct rdma *rdma)
+{
+    it_conn_qual_t port = {.type = IT_IANA_PORT};
+    it_net_addr_t address;
+    it_path_t path;
+    size_t room = 1, total = 0;
+
+    port.conn_qual.port = split_address(&client->options.address, &address);
+    if (!good(client, it_get_pathinfo(rdma->ia, 0, &address, &room, &total, &path),
+              "it_get_pathinfo"))
+        return false;
+    if (total == 0)
+        return iser_client_fail(client, "no path for RDMA leads to the target");
+    return good(client,
+                it_ep_connect(rdma->ep, &path, NULL, &port, IT_CONNECT_FLAG_TWO_WAY, NULL, 0),
+                "it_ep_connect") &&
+           await_connection(client, rdma, "connect");
+}
+
+static bool make_link(struct iser_client *client)
 {
     struct rdma *rdma = calloc(1, sizeof(*rdma));
 
     if (!rdma)
         return iser_client_fail(client, "out of memory");
-    client->link->close(client);
     client->link_state = rdma;
     client->link = &rdma_link;
-    return make_all(client, rdma) && convert(client, rdma);
+    return make_all(client, rdma);
+}
+
+bool iser_client_rdma_connect(struct iser_client *client)
+{
+    return make_link(client) && connect_endpoint(client, client->link_state);
+}
+
+/* The target sends only after a request, and the receives are posted before the first one. */
+bool iser_client_rdma_convert(struct iser_client *client)
+{
+    client->link->close(client);
+    return make_link(client) && convert(client, client->link_state);
 }
