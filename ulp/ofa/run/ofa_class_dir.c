@@ -144,6 +144,10 @@ static void put_port(struct filler *filler, struct ibv_context *context)
     put(filler, device, "ports/1/rate", "40 Gb/sec (4X QDR)");
     put(filler, device, "ports/1/link_layer", "Ethernet");
     put(filler, device, "ports/1/lid", "0x%x", port.lid);
+    put(filler, device, "ports/1/lid_mask_count", "%u", port.lmc);
+    put(filler, device, "ports/1/sm_lid", "0x%x", port.sm_lid);
+    put(filler, device, "ports/1/sm_sl", "%u", port.sm_sl);
+    put(filler, device, "ports/1/cap_mask", "0x%08x", port.port_cap_flags);
     put(filler, device, "ports/1/pkeys/0", "0xffff");
     count = filler->query_gids(context, gids, GIDS_MAX, 0, sizeof(gids[0]));
     for (ssize_t i = 0; i < count; i++)
@@ -167,6 +171,7 @@ static void put_device(struct filler *filler, struct ibv_device *device)
     put_guid(filler, device, "sys_image_guid", attr.sys_image_guid);
     put(filler, device, "node_desc", "%s", device->name);
     put(filler, device, "fw_ver", "%s", attr.fw_ver);
+    put(filler, device, "hw_rev", "%x", attr.hw_ver);
     put(filler, device, "hca_type", "uiwarp");
     put(filler, device, "device/numa_node", "-1");
     put_port(filler, context);

@@ -102,6 +102,7 @@ REDIRECT(int, fstatat64, (int fd, const char *path, struct stat64 *status, int f
          (fd, PATH, status, flags))
 REDIRECT(int, statx, (int fd, const char *path, int flags, unsigned int mask, struct statx *status),
          (fd, PATH, flags, mask, status))
+REDIRECT(int, chdir, (const char *path), (PATH))
 REDIRECT(int, access, (const char *path, int mode), (PATH, mode))
 REDIRECT(int, euidaccess, (const char *path, int mode), (PATH, mode))
 REDIRECT(int, faccessat, (int fd, const char *path, int mode, int flags), (fd, PATH, mode, flags))
