@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * two_hosts DELAY_US COMMAND...: runs a command in a network of its own that has a link to another
- * one. Each packet takes DELAY_US on the link. The command's network has 192.0.2.1, the other one
- * 192.0.2.2. $FAR in front of a command runs it in the other one. Kernels without netem and hosts
- * without root suffice: both ends of the link are TUN devices of this process. SIGUSR1 cuts the
- * link: from then on it loses all packets, until SIGUSR2. The status is 77 if no networks can be
- * made.
+ * one. Each packet takes DELAY_US on the link. The command's network has 192.0.2.1 and fe80::1, the
+ * other one 192.0.2.2 and fe80::2. $FAR in front of a command runs it in the other one. Kernels
+ * without netem and hosts without root suffice: both ends of the link are TUN devices of this
+ * process. SIGUSR1 cuts the link: from then on it loses all packets, until SIGUSR2. The status is
+ * 77 if no networks can be made.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -61,17 +61,18 @@ static void run(const char *command)
 }
 
 /* Opens a TUN device in the network of this process. */
-static int open_end(const char *address)
+static int open_end(int host)
 {
     struct ifreq request = {.ifr_name = "link0", .ifr_flags = IFF_TUN | IFF_NO_PI};
-    char command[128];
+    char command[160];
     int fd = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
 
     require(fd >= 0, "/dev/net/tun");
     require(ioctl(fd, TUNSETIFF, &request) == 0, "a TUN device");
     (void)snprintf(command, sizeof(command),
-                   "ip link set lo up && ip address add %s/24 dev link0 && ip link set link0 up",
-                   address);
+                   "ip link set lo up && ip address add 192.0.2.%d/24 dev link0 && "
+                   "ip link set link0 up && ip address add fe80::%d/64 dev link0 nodad",
+                   host, host);
     run(command);
     return fd;
 }
@@ -89,10 +90,10 @@ static void open_both(struct direction out[2])
 
     require(unshare(CLONE_NEWNET) == 0, "a network of its own");
     here = network();
-    out[0].from = out[1].to = open_end("192.0.2.1");
+    out[0].from = out[1].to = open_end(1);
     require(unshare(CLONE_NEWNET) == 0, "another network");
     there = network();
-    out[0].to = out[1].from = open_end("192.0.2.2");
+    out[0].to = out[1].from = open_end(2);
     require(setns(here, CLONE_NEWNET) == 0, "back");
     (void)snprintf(far, sizeof(far), "nsenter --net=/proc/%d/fd/%d", (int)getpid(), there);
     require(setenv("FAR", far, 1) == 0, "FAR");

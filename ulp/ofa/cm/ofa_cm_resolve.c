@@ -4,7 +4,9 @@
 #include "support/ofa_port.h"
 
 #include <errno.h>
+#include <ifaddrs.h>
 #include <infiniband/sa.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +82,54 @@ static int connect_udp(int fd, const struct sockaddr *peer, socklen_t length)
     return result;
 }
 
+/* Returns the link-local address of an interface that is up; NULL: it is another address. */
+static const struct sockaddr_in6 *link_local(const struct ifaddrs *interface)
+{
+    const struct sockaddr_in6 *six = (const void *)interface->ifa_addr;
+
+    return six && six->sin6_family == AF_INET6 && (interface->ifa_flags & IFF_UP) &&
+                   IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr)
+               ? six
+               : NULL;
+}
+
+/* Returns the interface with this address, or else the first one with a link-local address. */
+static uint32_t scope_of(const struct sockaddr_in6 *peer)
+{
+    struct ifaddrs *list;
+    uint32_t first = 0;
+    uint32_t own = 0;
+
+    if (getifaddrs(&list) != 0)
+        return 0;
+    for (const struct ifaddrs *one = list; one; one = one->ifa_next) {
+        const struct sockaddr_in6 *six = link_local(one);
+
+        if (six && first == 0)
+            first = six->sin6_scope_id;
+        if (six && own == 0 && IN6_ARE_ADDR_EQUAL(&six->sin6_addr, &peer->sin6_addr))
+            own = six->sin6_scope_id;
+    }
+    freeifaddrs(list);
+    return own != 0 ? own : first;
+}
+
+/*
+ * Linux's rdma_cm finds a route to a link-local address without a scope, where a socket refuses to
+ * connect, unless the local address has a scope. Returns 0 or errno.
+ */
+static int complete_scope(struct sockaddr_storage *peer, const struct sockaddr_storage *local)
+{
+    const struct sockaddr_in6 *from = (const void *)local;
+    struct sockaddr_in6 *six = (void *)peer;
+
+    if (peer->ss_family != AF_INET6 || !IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr) ||
+        six->sin6_scope_id != 0 || (from->sin6_family == AF_INET6 && from->sin6_scope_id != 0))
+        return 0;
+    six->sin6_scope_id = scope_of(six);
+    return six->sin6_scope_id == 0 ? ENETUNREACH : 0;
+}
+
 /* Sets *local to the local address on the route to the peer; keeps its port. Returns 0 or errno. */
 static int find_route(const struct sockaddr *peer, struct sockaddr_storage *local)
 {
@@ -88,16 +138,17 @@ static int find_route(const struct sockaddr *peer, struct sockaddr_storage *loca
     struct sockaddr_storage found = *local;
     struct sockaddr_storage with_port;
     socklen_t length = ofa_address_length(peer);
-    int error = 0;
+    int error;
 
     if (fd < 0)
         return errno;
     /* Connecting a UDP socket sends nothing; it looks up the route. It needs a port. */
     copy_address(&with_port, peer);
+    error = complete_scope(&with_port, local);
     if (ofa_port_of(peer) == 0)
         ofa_port_set((struct sockaddr *)&with_port, 9);
     ofa_port_set((struct sockaddr *)&found, 0);
-    if (found.ss_family == peer->sa_family &&
+    if (error == 0 && found.ss_family == peer->sa_family &&
         bind(fd, (const struct sockaddr *)&found, length) != 0)
         error = errno;
     if (error == 0 && (connect_udp(fd, (const struct sockaddr *)&with_port, length) != 0 ||
