@@ -5,6 +5,7 @@
  */
 #include "support/check.h"
 
+#include <errno.h>
 #include <infiniband/verbs.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -247,6 +248,17 @@ static void objects_go(void)
         CHECK_EQ(0, pthread_join(threads[i], NULL));
 }
 
+/* The table of GIDs has no link-local address to send from: what was sent would be lost. */
+static void no_link_local(void)
+{
+    struct ibv_ah_attr vector = {
+        .is_global = 1, .port_num = 1, .grh.dgid.raw = {0xfe, 0x80, [15] = 1}};
+
+    errno = 0;
+    CHECK(!ibv_create_ah(pd, &vector));
+    CHECK_EQ(EINVAL, errno);
+}
+
 int main(void)
 {
     struct ibv_device **list = ibv_get_device_list(NULL);
@@ -260,6 +272,7 @@ int main(void)
     CHECK_EQ(0, ibv_query_gid(context, 1, 0, &vector.grh.dgid));
     ah = ibv_create_ah(pd, &vector);
     CHECK(pd && ah);
+    no_link_local();
     sleeping_receiver();
     objects_go();
     CHECK_EQ(0, ibv_destroy_ah(ah));

@@ -3,6 +3,7 @@
 
 #include "datagram/ofa_wire.h"
 #include "port/ofa_gid.h"
+#include "support/ofa_log.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -23,6 +24,8 @@ static int resolve(const struct ofa_device *device, struct ofa_ah *ah)
     if (attr->port_num != 1 || (!attr->is_global && attr->dlid == 0) || index >= count ||
         !ofa_gid_address(device, attr, 0, &peer))
         return EINVAL;
+    if (IN6_IS_ADDR_LINKLOCAL(&peer.sin6_addr)) /* which needs such an address as source */
+        return ofa_absent("an address handle with a link-local GID", EINVAL);
     memcpy(&ah->from, &table[index].gid, sizeof(ah->from));
     ah->to = peer.sin6_addr;
     return 0;
