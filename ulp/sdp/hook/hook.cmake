@@ -22,14 +22,17 @@ function(itapi_sdp_library target)
         ${ITAPI_NO_UNDEFINED})
 endfunction()
 
-# A sanitizer's own library has to stand in front of libc itself.
-if(ITAPI_SANITIZE STREQUAL "none")
-    file(GLOB sources CONFIGURE_DEPENDS
-        "${PROJECT_SOURCE_DIR}/ulp/sdp/hook/*.c" "${PROJECT_SOURCE_DIR}/ulp/sdp/socket/*.c")
-    add_library(itapi_sdp_hook_objects OBJECT ${sources})
-    set_target_properties(itapi_sdp_hook_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
-    itapi_sdp_compiled(itapi_sdp_hook_objects)
-    itapi_sdp_library(itsdp $<TARGET_OBJECTS:itapi_sdp_objects> $<TARGET_OBJECTS:itapi_objects>)
-    target_link_libraries(itsdp PRIVATE itapi_dependencies)
-    install(TARGETS itsdp LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+file(GLOB sources CONFIGURE_DEPENDS
+    "${PROJECT_SOURCE_DIR}/ulp/sdp/hook/*.c" "${PROJECT_SOURCE_DIR}/ulp/sdp/socket/*.c")
+add_library(itapi_sdp_hook_objects OBJECT ${sources})
+set_target_properties(itapi_sdp_hook_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
+itapi_sdp_compiled(itapi_sdp_hook_objects)
+# A sanitizer's own library calls these while it starts: it cannot check them yet.
+if(NOT ITAPI_SANITIZE STREQUAL "none")
+    set(early ${sources})
+    list(FILTER early INCLUDE REGEX "/hook/|/sdp_(own|region|table)\\.c$")
+    set_source_files_properties(${early} PROPERTIES COMPILE_OPTIONS -fno-sanitize=all)
 endif()
+itapi_sdp_library(itsdp $<TARGET_OBJECTS:itapi_sdp_objects> $<TARGET_OBJECTS:itapi_objects>)
+target_link_libraries(itsdp PRIVATE itapi_dependencies)
+install(TARGETS itsdp LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
