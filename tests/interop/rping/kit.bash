@@ -103,6 +103,8 @@ watched() {
 start_program() { # start_program NAME COMMAND...
     local name=$1
     shift
+    : >"$folder/$name.out" # at once: the last program of this name has said what one waits for now
+    : >"$folder/$name.err"
     "${line_by_line[@]}" "$@" >"$folder/$name.out" 2>"$folder/$name.err" &
     pid_of[$name]=$!
 }
