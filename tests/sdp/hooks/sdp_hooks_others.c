@@ -335,7 +335,8 @@ static void over_number(void)
     SAY(dup2(second.server, pair.server));
     SAY(read(pair.server, buffer, 1));
     sdp_hooks_note("%c", buffer[0]);
-    sdp_hooks_await("gone", pair.client, POLLIN | POLLRDHUP, POLLRDHUP);
+    /* What the last number of a socket leaves unread ends in a reset, which may follow an end. */
+    sdp_hooks_await("gone", pair.client, POLLIN | POLLRDHUP, POLLERR);
     SAY(dup3(pair.server, pair.server, 0));
     SAY(dup2(pair.server, pair.server));
     SAY(dup2(900, pair.server));
