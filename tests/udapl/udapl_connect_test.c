@@ -342,6 +342,8 @@ static void public_points(void)
     EXPECT_TYPE(DAT_INVALID_HANDLE, CREATE(qual, active.connect, 0));
     EXPECT_TYPE(DAT_INVALID_HANDLE, CREATE(qual, passive.cr, 0));
     EXPECT_TYPE(DAT_INVALID_HANDLE, CREATE(qual, DAT_HANDLE_NULL, 0));
+    EXPECT_TYPE(DAT_INVALID_PARAMETER,
+                dat_psp_create(active.ia, qual, active.cr, (DAT_PSP_FLAGS)0, NULL));
     EXPECT_TYPE(DAT_INVALID_STATE, dat_evd_free(passive.cr));
     CHECK_DAT(dat_psp_free(psp));
     EXPECT_TYPE(DAT_INVALID_HANDLE, dat_psp_query(psp, DAT_PSP_FIELD_ALL, &param));

@@ -4,6 +4,7 @@
 
 #include <dat2/udat.h>
 
+#include <stddef.h>
 #include <string.h>
 
 static DAT_IA_HANDLE ia;
@@ -117,6 +118,74 @@ static void check_modify(void)
     CHECK_EQ(DAT_SUCCESS, dat_ep_free(ep));
 }
 
+/* Each depth changes by itself, and the others stay. */
+static void check_modify_depths(void)
+{
+    static const struct {
+        DAT_EP_PARAM_MASK mask;
+        size_t at; /* in DAT_EP_ATTR */
+        DAT_COUNT value;
+    } depths[] = {
+        {DAT_EP_FIELD_EP_ATTR_MAX_RECV_DTOS, offsetof(DAT_EP_ATTR, max_recv_dtos), 9},
+        {DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_DTOS, offsetof(DAT_EP_ATTR, max_request_dtos), 11},
+        {DAT_EP_FIELD_EP_ATTR_MAX_RECV_IOV, offsetof(DAT_EP_ATTR, max_recv_iov), 3},
+        {DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_IOV, offsetof(DAT_EP_ATTR, max_request_iov), 2},
+        {DAT_EP_FIELD_EP_ATTR_MAX_RDMA_READ_IN, offsetof(DAT_EP_ATTR, max_rdma_read_in), 5},
+        {DAT_EP_FIELD_EP_ATTR_MAX_RDMA_READ_OUT, offsetof(DAT_EP_ATTR, max_rdma_read_out), 6},
+        {DAT_EP_FIELD_EP_ATTR_MAX_RDMA_READ_IOV, offsetof(DAT_EP_ATTR, max_rdma_read_iov), 2},
+        {DAT_EP_FIELD_EP_ATTR_MAX_RDMA_WRITE_IOV, offsetof(DAT_EP_ATTR, max_rdma_write_iov), 2},
+    };
+    DAT_EP_HANDLE ep = create_ep(pz, NULL);
+    DAT_EP_PARAM before, after;
+
+    CHECK_EQ(DAT_SUCCESS, dat_ep_query(ep, DAT_EP_FIELD_ALL, &before));
+    for (size_t i = 0; i < sizeof(depths) / sizeof(*depths); i++) {
+        DAT_EP_PARAM param = {.pz_handle = NULL};
+        DAT_COUNT got;
+
+        memcpy((char *)&param.ep_attr + depths[i].at, &depths[i].value, sizeof(DAT_COUNT));
+        CHECK_EQ(DAT_SUCCESS, dat_ep_modify(ep, depths[i].mask, &param));
+        CHECK_EQ(DAT_SUCCESS, dat_ep_query(ep, DAT_EP_FIELD_ALL, &after));
+        memcpy(&got, (char *)&after.ep_attr + depths[i].at, sizeof(got));
+        EXPECT_EQ(depths[i].value, got);
+        memcpy((char *)&before.ep_attr + depths[i].at, &got, sizeof(got));
+        EXPECT_EQ(before.ep_attr.max_recv_dtos, after.ep_attr.max_recv_dtos);
+        EXPECT_EQ(before.ep_attr.max_request_dtos, after.ep_attr.max_request_dtos);
+        EXPECT_EQ(before.ep_attr.max_recv_iov, after.ep_attr.max_recv_iov);
+        EXPECT_EQ(before.ep_attr.max_request_iov, after.ep_attr.max_request_iov);
+        EXPECT_EQ(before.ep_attr.max_rdma_read_in, after.ep_attr.max_rdma_read_in);
+        EXPECT_EQ(before.ep_attr.max_rdma_read_out, after.ep_attr.max_rdma_read_out);
+    }
+    CHECK_EQ(DAT_SUCCESS, dat_ep_free(ep));
+}
+
+/* What the kind of service, sizes and flags may be is checked as at creation. */
+static void check_modify_attributes(void)
+{
+    static const DAT_EP_PARAM good = {
+        .ep_attr = {.service_type = DAT_SERVICE_TYPE_RC, .qos = DAT_QOS_BEST_EFFORT}};
+    DAT_EP_HANDLE ep = create_ep(pz, NULL);
+    DAT_EP_PARAM param = good;
+
+    CHECK_EQ(DAT_SUCCESS,
+             dat_ep_modify(ep,
+                           DAT_EP_FIELD_EP_ATTR_SERVICE_TYPE |
+                               DAT_EP_FIELD_EP_ATTR_MAX_MESSAGE_SIZE |
+                               DAT_EP_FIELD_EP_ATTR_MAX_RDMA_SIZE | DAT_EP_FIELD_EP_ATTR_QOS |
+                               DAT_EP_FIELD_EP_ATTR_RECV_COMPLETION_FLAGS |
+                               DAT_EP_FIELD_EP_ATTR_REQUEST_COMPLETION_FLAGS,
+                           &param));
+    param.ep_attr.service_type = (DAT_SERVICE_TYPE)5;
+    EXPECT_TYPE(DAT_INVALID_PARAMETER,
+                dat_ep_modify(ep, DAT_EP_FIELD_EP_ATTR_SERVICE_TYPE, &param));
+    param.ep_attr.qos = DAT_QOS_PREMIUM;
+    EXPECT_TYPE(DAT_INVALID_PARAMETER, dat_ep_modify(ep, DAT_EP_FIELD_EP_ATTR_QOS, &param));
+    param.ep_attr.recv_completion_flags = DAT_COMPLETION_SUPPRESS_FLAG;
+    EXPECT_TYPE(DAT_INVALID_PARAMETER,
+                dat_ep_modify(ep, DAT_EP_FIELD_EP_ATTR_RECV_COMPLETION_FLAGS, &param));
+    CHECK_EQ(DAT_SUCCESS, dat_ep_free(ep));
+}
+
 static void check_receives(DAT_EP_HANDLE ep, DAT_LMR_TRIPLET segment)
 {
     const DAT_DTO_COOKIE cookie = {.as_64 = 5};
@@ -211,6 +280,8 @@ int main(void)
     check_attributes();
     check_handles();
     check_modify();
+    check_modify_depths();
+    check_modify_attributes();
     check_posts();
     check_srq();
     (void)create_ep(pz, NULL); /* freed with the IA */
