@@ -450,6 +450,55 @@ static void test_options(void)
     CHECK_ERRNO(ENOPROTOOPT, exs_getsockopt(fd, SOL_SOCKET, SO_BROADCAST, &value, &length));
 }
 
+/* Options of plain sockets that programs set and read without knowing what is below. */
+static void test_plain_options(void)
+{
+    static const struct {
+        int name, value, accepted, refused;
+    } fixed[] = {{SO_ASYNC_RECV_ORDERED, 1, 1, 0}, {SO_REUSEADDR, 1, 1, 0}};
+    static const struct {
+        int name, value;
+    } read_only[] = {{SO_TYPE, SOCK_STREAM},
+                     {SO_DOMAIN, PF_INET},
+                     {SO_PROTOCOL, IPPROTO_TCP},
+                     {SO_ACCEPTCONN, 0},
+                     {SO_ERROR, 0}};
+    int fd = exs_socket(PF_INET, SOCK_STREAM, 0);
+    struct {
+        int value, behind;
+    } got;
+    socklen_t length = sizeof(got);
+    int value = 70000;
+
+    for (size_t i = 0; i < sizeof(fixed) / sizeof(*fixed); i++) {
+        CHECK_STARTS(exs_setsockopt(fd, SOL_SOCKET, fixed[i].name, &fixed[i].accepted, 4));
+        CHECK_ERRNO(EINVAL, exs_setsockopt(fd, SOL_SOCKET, fixed[i].name, &fixed[i].refused, 4));
+        CHECK_STARTS(exs_getsockopt(fd, SOL_SOCKET, fixed[i].name, &got, &length));
+        CHECK_EQ(fixed[i].value, got.value);
+    }
+    for (size_t i = 0; i < sizeof(read_only) / sizeof(*read_only); i++) {
+        got.value = got.behind = 77;
+        length = sizeof(got);
+        CHECK_STARTS(exs_getsockopt(fd, SOL_SOCKET, read_only[i].name, &got, &length));
+        CHECK_EQ(read_only[i].value, got.value);
+        CHECK_EQ(77, got.behind);
+        CHECK_EQ(sizeof(int), length);
+    }
+    CHECK_STARTS(exs_setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value)));
+    CHECK_STARTS(exs_getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &got, &length));
+    CHECK_EQ(70000, got.value);
+    value = -1;
+    CHECK_ERRNO(EINVAL, exs_setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value)));
+    value = 1;
+    CHECK_STARTS(exs_setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &value, sizeof(value)));
+    value = 0;
+    CHECK_STARTS(exs_setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &value, sizeof(value)));
+    CHECK_STARTS(exs_getsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &got, &length));
+    CHECK_EQ(0, got.value);
+    CHECK_ERRNO(ENOPROTOOPT, exs_getsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &got, &length));
+    CHECK_STARTS(exs_blocking_close(fd));
+}
+
 static void test_names(void)
 {
     struct sockaddr_in name = {0};
@@ -530,6 +579,7 @@ int main(void)
     test_fcntl();
     test_granted();
     test_options();
+    test_plain_options();
     test_poll_and_cancel();
     {
         socklen_t length = sizeof(here);
