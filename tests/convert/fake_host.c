@@ -208,6 +208,11 @@ void verbs_ep_break(struct verbs_ep *ep)
     ep->ual->side->breaks++;
 }
 
+void verbs_ep_report_established(struct verbs_ep *ep, const struct ual_conn_news *news)
+{
+    host_ep_report(ep->ual, news);
+}
+
 void verbs_ep_report_end(struct verbs_ep *ep, const struct ual_conn_news *news)
 {
     host_ep_report(ep->ual, news);

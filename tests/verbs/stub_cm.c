@@ -3,6 +3,7 @@
 #include "ual/object/ual_provider.h"
 #include "vp/verbs/device/verbs_ep.h"
 #include "vp/verbs/cm/verbs_cm_private.h"
+#include "vp/verbs/complete/verbs_complete.h"
 #include "ual/providers/ual_providers.h"
 #include "vp/verbs/qp/verbs_qp.h"
 #include "support/check.h"
@@ -13,12 +14,13 @@
 #include <stdatomic.h>
 #include <string.h>
 
-static _Atomic unsigned stub_failed;
+static _Atomic unsigned stub_failed, stub_heard_count;
 
 void stub_start(void)
 {
     memset(&stub, 0, sizeof(stub));
     atomic_store(&stub_failed, 0);
+    atomic_store(&stub_heard_count, 0);
     (void)vp_register(VP_ENTRY(
         &ual_host, "")); /* returns false if an earlier test of this process registered it */
 }
@@ -26,6 +28,11 @@ void stub_start(void)
 unsigned stub_failures(void)
 {
     return atomic_load(&stub_failed);
+}
+
+unsigned stub_heard(void)
+{
+    return atomic_load(&stub_heard_count);
 }
 
 static struct verbs_ep *stub_ep(it_ep_handle_t ep)
@@ -38,20 +45,54 @@ struct ibv_qp *stub_qp(it_ep_handle_t ep)
     return stub_ep(ep)->qp;
 }
 
-static void stub_establish(struct verbs_ep *ep, enum ual_ep_step first)
+/* Takes a step that must be legal. */
+static void stub_step(struct verbs_ep *ep, enum ual_ep_step step)
 {
     verbs_host->ep_lock(ep->ual);
-    CHECK(verbs_host->ep_step_locked(ep->ual, first));
+    CHECK(verbs_host->ep_step_locked(ep->ual, step));
+    verbs_host->ep_unlock(ep->ual);
+}
+
+static void stub_establish(struct verbs_ep *ep)
+{
+    verbs_host->ep_lock(ep->ual);
     verbs_ep_open_locked(ep);
     CHECK(verbs_host->ep_step_locked(ep->ual, UAL_EP_ESTABLISHED));
     verbs_host->ep_unlock(ep->ual);
 }
 
-void stub_connect(it_ep_handle_t a, it_ep_handle_t b)
+void stub_attempt(it_ep_handle_t a, it_ep_handle_t b)
 {
     stub_join(stub_qp(a), stub_qp(b));
-    stub_establish(stub_ep(a), UAL_EP_CONNECT);
-    stub_establish(stub_ep(b), UAL_EP_ACCEPT);
+    stub_step(stub_ep(a), UAL_EP_CONNECT);
+    stub_step(stub_ep(b), UAL_EP_ACCEPT);
+}
+
+void stub_established(it_ep_handle_t handle)
+{
+    static const struct ual_conn_news news = {.number = IT_CM_MSG_CONN_ESTABLISHED_EVENT};
+
+    stub_establish(stub_ep(handle));
+    verbs_ep_report_established(stub_ep(handle), &news);
+}
+
+void stub_attempt_failed(it_ep_handle_t handle)
+{
+    static const struct ual_conn_news news = {.number = IT_CM_MSG_CONN_NONPEER_REJECT_EVENT};
+    struct verbs_ep *ep = stub_ep(handle);
+
+    stub_step(ep, UAL_EP_ATTEMPT_FAILED);
+    verbs_ep_break(ep);
+    verbs_ep_report_end(ep, &news);
+}
+
+void stub_connect(it_ep_handle_t a, it_ep_handle_t b)
+{
+    stub_attempt(a, b);
+    stub_establish(stub_ep(a));
+    stub_establish(stub_ep(b));
+    verbs_source_show_early(stub_ep(a));
+    verbs_source_show_early(stub_ep(b));
 }
 
 void stub_disconnected(it_ep_handle_t handle)
@@ -123,6 +164,7 @@ void verbs_cm_device_gone(struct verbs_ia *ia)
 void verbs_cm_ep_heard(struct verbs_ep *ep)
 {
     (void)ep;
+    atomic_fetch_add(&stub_heard_count, 1);
 }
 
 bool verbs_nudge_may_have_failed(struct verbs_ep *ep)

@@ -89,12 +89,21 @@ void stub_raise(enum ibv_event_type type, struct ibv_qp *qp, int port);
 
 struct ibv_qp *stub_qp(it_ep_handle_t ep);
 void stub_join(struct ibv_qp *a, struct ibv_qp *b);
+/* Connects them; no event reports it. */
 void stub_connect(it_ep_handle_t a, it_ep_handle_t b);
+/*
+ * The same in steps: the QPs are connected, and connection management has not heard of it yet; one
+ * side is established, or its attempt has failed, and an event reports it.
+ */
+void stub_attempt(it_ep_handle_t a, it_ep_handle_t b);
+void stub_established(it_ep_handle_t ep);
+void stub_attempt_failed(it_ep_handle_t ep);
 /* Ends the connection of that side, as when the peer has disconnected. */
 void stub_disconnected(it_ep_handle_t ep);
 /* Does the same, and connection management reports it. */
 void stub_disconnect(it_ep_handle_t ep);
-/* Returns the number of calls of verbs_cm_ep_failed since the start. */
+/* Return the numbers of calls of verbs_cm_ep_failed and verbs_cm_ep_heard since the start. */
 unsigned stub_failures(void);
+unsigned stub_heard(void);
 
 #endif

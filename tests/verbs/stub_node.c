@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "verbs/stub_node.h"
 
+#include "vp/verbs/device/verbs.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +53,17 @@ void stub_node_pair(struct stub_node *node, const struct stub_shape *shape)
     node->a = stub_node_ep(node, shape);
     node->b = stub_node_ep(node, shape);
     stub_connect(node->a, node->b);
+}
+
+static void node_nothing(void *argument)
+{
+    (void)argument;
+}
+
+void stub_settle(const struct stub_node *node)
+{
+    for (unsigned i = 0; i < 3; i++) /* work may submit work */
+        verbs_host->ia_call((struct ual_ia *)(void *)node->fx.ia, node_nothing, NULL);
 }
 
 void stub_node_close(struct stub_node *node)

@@ -28,6 +28,8 @@ void stub_node_open(struct stub_node *node, const struct stub_shape *shape);
 it_ep_handle_t stub_node_ep(const struct stub_node *node, const struct stub_shape *shape);
 /* Opens the node with two connected endpoints. */
 void stub_node_pair(struct stub_node *node, const struct stub_shape *shape);
+/* Returns when the IA's thread has finished all its work. */
+void stub_settle(const struct stub_node *node);
 /* Frees everything. Fails if objects of the device are left. */
 void stub_node_close(struct stub_node *node);
 

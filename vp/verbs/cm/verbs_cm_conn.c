@@ -268,7 +268,7 @@ void verbs_conn_establish(struct verbs_conn *conn, const void *private_data, siz
     }
     verbs_cm_count(conn->role->active ? &conn->cm->initiated : &conn->cm->accepted);
     verbs_nudge_begin(conn);
-    verbs_host->ep_report(ep->ual, &news);
+    verbs_ep_report_established(ep, &news);
 }
 
 /* ---------------------------------------------------------------- actions of both roles */

@@ -23,10 +23,11 @@ struct verbs_cq {
     uint32_t used; /* guarded by the IA's attach_lock, as is shares */
     struct verbs_share *shares;
     /*
-     * Completions polled, or made by the provider, and not yet taken. Has room for all possible
-     * ones.
+     * Completions polled, or made by the provider, and not yet taken. From .held to .stash: early
+     * receives (verbs_early.c); from .stash_first to .stash_end: those to take. Has room for all
+     * possible ones.
      */
-    struct ibv_wc *stash, *stash_first, *stash_end;
+    struct ibv_wc *held, *stash, *stash_first, *stash_end;
     struct ibv_wc *unsorted; /* with .reads_overtaken: buffer for a polled batch; otherwise NULL */
 };
 
@@ -49,6 +50,8 @@ struct verbs_source {
 /* ---- The EVD's lock is held. */
 /* Polls at most a batch into the stash, after its completions. Returns how many the device had. */
 uint32_t verbs_source_poll_batch(struct verbs_cq *cq);
+/* Polls everything into the stash, after the completions already there; there is room for it. */
+void verbs_source_poll_all(struct verbs_cq *cq);
 /* Flushes the rest once all completions of the device are in the stash or taken. */
 void verbs_source_drained(struct verbs_queue *queue);
 void verbs_source_flush_rest(struct verbs_queue *queue);
@@ -63,6 +66,23 @@ static inline struct verbs_ep **verbs_source_by_qp(struct verbs_source *source, 
 size_t verbs_source_take(void *context, it_event_t *events, size_t max);
 size_t verbs_source_drain(void *context, struct evd_dto *dtos, size_t max);
 it_status_t verbs_source_dequeue(it_evd_handle_t evd, it_event_t *event);
+
+/* ---------------------------------------------------------------- verbs_early.c: early receives */
+
+/* ---- The EVD's lock is held. */
+/* Returns true if the EP's connection has not been reported, and the receive is of it. */
+bool verbs_source_is_early(const struct verbs_ep *ep, const struct ibv_wc *wc);
+/* Holds this completion of an early receive, which is the last one that left the stash. */
+void verbs_source_hold(struct verbs_ep *ep, const struct ibv_wc *wc);
+/* Puts all held completions in front of the stash. */
+void verbs_source_put_back(struct verbs_cq *cq);
+/* There will be no connection: completions of early receives become flushed ones. */
+void verbs_source_refuse_early_locked(struct verbs_ep *ep);
+
+/* ---- The EVD's lock is not held. */
+void verbs_source_refuse_early(struct verbs_ep *ep);
+/* Called when the connection has been reported: shows early receives, and holds no more. */
+void verbs_source_show_early(struct verbs_ep *ep);
 
 /* ---------------------------------------------------------------- verbs_grh.c: datagrams */
 

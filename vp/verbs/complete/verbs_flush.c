@@ -18,11 +18,12 @@ static bool source_is_of(const struct ibv_wc *wc, const struct verbs_queue *queu
     return ((const struct verbs_slot *)(uintptr_t)wc->wr_id)->queue == queue;
 }
 
-/* Polls everything into the stash, after the completions already there; there is room for it. */
-static void source_poll_all(struct verbs_cq *cq)
+void verbs_source_poll_all(struct verbs_cq *cq)
 {
-    size_t left = (size_t)(cq->stash_end - cq->stash_first);
+    size_t left;
 
+    verbs_source_put_back(cq);
+    left = (size_t)(cq->stash_end - cq->stash_first);
     memmove(cq->stash, cq->stash_first, left * sizeof(*cq->stash));
     cq->stash_first = cq->stash;
     cq->stash_end = cq->stash + left;
@@ -36,7 +37,7 @@ static uint32_t source_completed(struct verbs_queue *queue)
     struct verbs_cq *cq = queue->cq;
     uint32_t end = queue->reaped;
 
-    source_poll_all(cq);
+    verbs_source_poll_all(cq);
     for (const struct ibv_wc *wc = cq->stash_first; wc != cq->stash_end; wc++)
         if (source_is_of(wc, queue))
             end = ((const struct verbs_slot *)(uintptr_t)wc->wr_id)->number + 1;
@@ -46,7 +47,7 @@ static uint32_t source_completed(struct verbs_queue *queue)
 bool verbs_source_request_failed(struct verbs_ep *ep)
 {
     verbs_host->source_lock(ep->ual, VP_REQUESTS);
-    source_poll_all(ep->sq.cq);
+    verbs_source_poll_all(ep->sq.cq);
     verbs_host->source_unlock(ep->ual, VP_REQUESTS);
     return atomic_load_explicit(&ep->request_failed, memory_order_relaxed);
 }
@@ -60,9 +61,11 @@ static void source_move(struct verbs_ep *ep, struct verbs_queue *queue)
 void verbs_source_flush(struct verbs_ep *ep, struct verbs_queue *queue, bool lost)
 {
     verbs_host->source_lock(ep->ual, source_side(queue));
-    if (!queue->flushes)
+    if (queue->is_receive)
+        verbs_source_refuse_early_locked(ep);
+    if (!(queue->special & VERBS_FLUSHES))
         queue->device_tail = queue->local_from;
-    queue->flushes = true;
+    queue->special |= VERBS_FLUSHES;
     if (lost && !queue->drained)
         queue->device_tail = source_completed(queue);
     if (lost || (int32_t)(queue->reaped - queue->device_tail) >= 0)
@@ -76,7 +79,7 @@ void verbs_source_renew(struct verbs_ep *ep, struct verbs_queue *queue)
     verbs_host->source_lock(ep->ual, source_side(queue));
     if (queue->drained)
         verbs_source_flush_rest(queue);
-    queue->flushes = false;
+    queue->special = queue->is_receive && !ep->ud ? VERBS_EARLY : 0;
     queue->drained = false;
     queue->renewed = queue->tail;
     verbs_host->source_unlock(ep->ual, source_side(queue));
@@ -118,15 +121,20 @@ static void source_unname_locked(struct verbs_ep *ep)
     *link = ep->next_by_qp;
 }
 
-/* Relabels the completions of the old QP that have not been taken: they go on as the new QP's. */
+/*
+ * Relabels the completions of the old QP that have not been taken: they go on as the new QP's, but
+ * do not wait for its connection.
+ */
 static void source_rename_locked(struct verbs_ep *ep, uint32_t number)
 {
     struct verbs_cq *cq = ep->rq.cq;
 
-    source_poll_all(cq);
+    verbs_source_poll_all(cq);
     for (struct ibv_wc *wc = cq->stash_first; wc != cq->stash_end; wc++)
-        if ((wc->wr_id & VERBS_SRQ_MARK) && wc->qp_num == ep->qp_num)
+        if ((wc->wr_id & VERBS_SRQ_MARK) && wc->qp_num == ep->qp_num) {
+            wc->wr_id |= VERBS_SRQ_LEFT;
             wc->qp_num = number;
+        }
 }
 
 void verbs_source_name(struct verbs_ep *ep, const struct ibv_qp *qp)
@@ -155,7 +163,7 @@ static bool source_drop_shared(const struct ibv_wc *wc, const struct verbs_queue
 {
     if (!(wc->wr_id & VERBS_SRQ_MARK) || !queue->is_receive || wc->qp_num != queue->ep->qp_num)
         return false;
-    verbs_srq_return((struct verbs_srq_slot *)(uintptr_t)(wc->wr_id & ~VERBS_SRQ_MARK));
+    verbs_srq_return(verbs_srq_slot_of(wc));
     return true;
 }
 
@@ -163,10 +171,11 @@ static bool source_drop_shared(const struct ibv_wc *wc, const struct verbs_queue
 static void source_forget(struct verbs_ep *ep, struct verbs_queue *queue)
 {
     struct verbs_cq *cq = queue->cq;
-    struct ibv_wc *kept = cq->stash;
+    struct ibv_wc *kept;
 
     verbs_host->source_lock(ep->ual, source_side(queue));
-    source_poll_all(cq);
+    verbs_source_poll_all(cq);
+    kept = cq->stash;
     for (const struct ibv_wc *wc = cq->stash; wc != cq->stash_end; wc++)
         if (!source_is_of(wc, queue) && !source_drop_shared(wc, queue))
             *kept++ = *wc;

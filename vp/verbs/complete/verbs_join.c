@@ -18,7 +18,7 @@ static void source_free_cq(struct verbs_cq *cq)
 {
     if (cq->cq && ibv_destroy_cq(cq->cq) != 0)
         verbs_log(VP_LOG_WARN, "a completion queue is still in use");
-    free(cq->stash);
+    free(cq->held);
     free(cq);
 }
 
@@ -58,7 +58,8 @@ static struct verbs_cq *source_make_cq(struct verbs_source *source, uint32_t cap
     if (!cq)
         goto err_log;
     cq->capacity = capacity;
-    cq->stash = calloc((size_t)room + (size_t)2 * VERBS_SOURCE_BATCH, sizeof(*cq->stash));
+    cq->held = calloc((size_t)room + (size_t)2 * VERBS_SOURCE_BATCH, sizeof(*cq->held));
+    cq->stash = cq->held;
     cq->stash_first = cq->stash;
     cq->stash_end = cq->stash;
     if (cq->stash && source->ia->quirks.reads_overtaken)

@@ -4,8 +4,9 @@
  * room for, since devices need not be able to resize. Everything here runs with the EVD's lock
  * held.
  *
- * Polled completions wait in the stash of their CQ. After them come completions that the provider
- * makes for posts that the device does not complete.
+ * Polled completions wait in the stash of their CQ. Below them are those of early receives
+ * (verbs_early.c). After them come completions that the provider makes for posts that the device
+ * does not complete.
  */
 #include "vp/verbs/complete/verbs_complete.h"
 
@@ -134,7 +135,7 @@ void verbs_source_drained(struct verbs_queue *queue)
  */
 static bool source_is_only_sign(const struct verbs_ep *ep, bool is_receive)
 {
-    return !ep->ia->is_iwarp && !(is_receive ? ep->rq.flushes : ep->sq.flushes);
+    return !ep->ia->is_iwarp && !((is_receive ? ep->rq.special : ep->sq.special) & VERBS_FLUSHES);
 }
 
 /*
@@ -245,11 +246,15 @@ source_tell(const struct verbs_slot *slot, const struct ibv_wc *wc, struct evd_d
 static bool __attribute__((noinline))
 source_reap_shared(struct verbs_source *source, const struct ibv_wc *wc, struct evd_dto *dto)
 {
-    struct verbs_srq_slot *slot = (struct verbs_srq_slot *)(uintptr_t)(wc->wr_id & ~VERBS_SRQ_MARK);
+    struct verbs_srq_slot *slot = verbs_srq_slot_of(wc);
     struct verbs_ep *ep = *verbs_source_by_qp(source, wc->qp_num);
 
     while (ep && ep->qp_num != wc->qp_num)
         ep = ep->next_by_qp;
+    if (ep && verbs_source_is_early(ep, wc)) {
+        verbs_source_hold(ep, wc);
+        return false;
+    }
     if (ep)
         *dto = (struct evd_dto){
             .event_number = IT_DTO_RC_RECV_CMPL_EVENT,
@@ -271,7 +276,7 @@ source_reap_shared(struct verbs_source *source, const struct ibv_wc *wc, struct 
 
 static inline void source_check_drained(struct verbs_queue *queue, uint32_t end)
 {
-    if (__builtin_expect(queue->flushes, false) && !queue->drained &&
+    if (__builtin_expect(queue->special & VERBS_FLUSHES, false) && !queue->drained &&
         (int32_t)(end - queue->device_tail) >= 0)
         verbs_source_drained(queue);
 }
@@ -290,6 +295,11 @@ static inline __attribute__((always_inline)) bool source_reap_own(const struct i
 
     if (__builtin_expect((int32_t)(end - queue->reaped) <= 0, false))
         return false; /* late: its post has been flushed already */
+    if (__builtin_expect(queue->special & VERBS_EARLY, false) &&
+        verbs_source_is_early(queue->ep, wc)) {
+        verbs_source_hold(queue->ep, wc);
+        return false;
+    }
     queue->reaped = end;
     if (__builtin_expect((slot->what & VERBS_LINKED) != 0, false))
         verbs_link_done(slot, wc->status == IBV_WC_SUCCESS);
@@ -334,8 +344,8 @@ source_take_shared(struct verbs_source *source, const struct ibv_wc *wc, it_even
 
 /*
  * Takes the usual completion in fewer instructions: a successful one, with an event, of a queue
- * whose QP works, with nothing attached. Returns false, and has done nothing, for any other
- * completion.
+ * whose QP works and whose connection is known, with nothing attached. Returns false, and has done
+ * nothing, for any other completion.
  */
 static inline __attribute__((always_inline)) bool
 source_take_usual(it_evd_handle_t evd, const struct ibv_wc *wc, it_event_t *event)
@@ -354,7 +364,7 @@ source_take_usual(it_evd_handle_t evd, const struct ibv_wc *wc, it_event_t *even
         return false;
     queue = slot->queue;
     number = slot->number;
-    if (!SOURCE_LIKELY(!queue->flushes))
+    if (!SOURCE_LIKELY(!queue->special))
         return false;
     if (!SOURCE_LIKELY((int32_t)(number - queue->reaped) >= 0))
         return false;

@@ -138,7 +138,7 @@ static void convert_establish_ended(struct verbs_ep *ep, const struct ual_conn_n
     verbs_host->ep_unlock(ep->ual);
     if (!stepped)
         return;
-    verbs_host->ep_report(ep->ual, news);
+    verbs_ep_report_established(ep, news);
     if (!verbs_ep_step(ep, UAL_EP_CLOSED))
         return;
     verbs_ep_break(ep);

@@ -61,6 +61,11 @@ static inline enum ibv_wc_status verbs_slot_status(const struct verbs_slot *slot
     return (enum ibv_wc_status)(slot->what >> VERBS_STATUS_SHIFT);
 }
 
+/* Why the completions of a queue are not usual ones: bits of verbs_queue.special. */
+#define VERBS_FLUSHES UINT8_C(1) /* the QP has failed */
+#define VERBS_EARLY   UINT8_C(2) /* receives: the consumer does not know of the connection yet */
+#define VERBS_HEARD   UINT8_C(4) /* with VERBS_EARLY: connection management knows of a receive */
+
 /* Of the first post: just below the wrap, so that every longer test passes it. */
 #define VERBS_FIRST (UINT32_MAX - 10)
 
@@ -126,10 +131,10 @@ struct verbs_queue {
     uint32_t moved;       /* retire_value of the newest event in the EVD's own queue */
     uint32_t ordered;     /* with .reads_overtaken: number after the last one moved to the stash */
     uint32_t overtaking;  /* all posts before it are complete, except Reads */
-    uint32_t device_tail; /* with .flushes: number after the last post that the device completes */
+    uint32_t device_tail; /* of a failed QP: number after the last post that the device completes */
     uint32_t renewed;     /* tail at the last reset: earlier posts are of an earlier connection */
     uint32_t flushed;     /* with .drained: number after the last post flushed by the provider */
-    bool flushes;         /* the QP has failed */
+    uint8_t special;      /* 0: completions are taken as usual */
     bool drained;         /* everything that the device completes has been polled */
 
     _Atomic uint32_t published; /* .tail, for threads that flush; not kept while .usual */
@@ -157,6 +162,7 @@ struct verbs_ep {
     struct verbs_ep *next_by_qp; /* with an S-RQ: guarded by the receive EVD's lock, as is qp_num */
     uint32_t qp_num;
     struct vp_task *failed; /* tells connection management of a failure; any thread may submit it */
+    struct vp_task *heard;  /* the same of an early receive; NULL: iWARP, or an EP of datagrams */
     /* Reports the end of the connection once completions are drained; NULL: at once. Immutable. */
     struct vp_task *drained;
     _Atomic unsigned ended; /* the event that waits for .drained; 0: none */
@@ -181,6 +187,13 @@ struct verbs_srq_slot {
 };
 
 #define VERBS_SRQ_MARK UINT64_C(1)
+/* Set by the provider, too: the completion is of the EP's connection before the last reset. */
+#define VERBS_SRQ_LEFT UINT64_C(2)
+
+static inline struct verbs_srq_slot *verbs_srq_slot_of(const struct ibv_wc *wc)
+{
+    return (struct verbs_srq_slot *)(uintptr_t)(wc->wr_id & ~(VERBS_SRQ_MARK | VERBS_SRQ_LEFT));
+}
 
 struct verbs_srq {
     struct ibv_srq *srq; /* immutable, as are the members up to slots */

@@ -71,6 +71,7 @@ bool verbs_queue_make(struct verbs_queue *queue, struct verbs_ep *ep, size_t dep
     }
     queue->marker.queue = queue;
     queue->open = is_receive;
+    queue->special = is_receive ? VERBS_EARLY : 0;
     usual_init(queue);
     verbs_queue_refresh(queue);
     return true;

@@ -40,8 +40,8 @@ it_status_t verbs_disconnect(struct ual_ep *ual);
 void verbs_cm_ep_failed(struct verbs_ep *ep);
 
 /*
- * Called when the first receive has arrived before the CM event that announces it
- * (IBV_EVENT_COMM_EST).
+ * Called when the first receive has arrived before the CM event that announces it: the device says
+ * so (IBV_EVENT_COMM_EST), or the receive has completed.
  */
 void verbs_cm_ep_heard(struct verbs_ep *ep);
 

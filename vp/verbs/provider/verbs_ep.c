@@ -138,6 +138,14 @@ static void ep_failed(void *argument)
         verbs_cm_ep_failed(ep);
 }
 
+static void ep_heard(void *argument)
+{
+    struct verbs_ep *ep = argument;
+
+    if (!atomic_load_explicit(&ep->ends, memory_order_acquire))
+        verbs_cm_ep_heard(ep);
+}
+
 static void ep_drained(void *argument)
 {
     verbs_ep_report_kept(argument);
@@ -147,6 +155,8 @@ static void ep_free_tasks(const struct verbs_ep *ep)
 {
     if (ep->drained)
         verbs_host->task_free(ep->drained);
+    if (ep->heard)
+        verbs_host->task_free(ep->heard);
     if (ep->failed)
         verbs_host->task_free(ep->failed);
 }
@@ -156,10 +166,14 @@ static bool ep_make_tasks(struct verbs_ep *ep)
     bool mixed = !ep->ud && (verbs_host->ep_is_mixed(ep->ual, VP_REQUESTS) ||
                              verbs_host->ep_is_mixed(ep->ual, VP_RECEIVES));
 
+    bool hears = !ep->ud && !ep->ia->is_iwarp;
+
     ep->failed = verbs_host->task_new(ep->ia->ual, ep_failed, ep);
     if (mixed)
         ep->drained = verbs_host->task_new(ep->ia->ual, ep_drained, ep);
-    return ep->failed && (ep->drained || !mixed);
+    if (hears)
+        ep->heard = verbs_host->task_new(ep->ia->ual, ep_heard, ep);
+    return ep->failed && (ep->drained || !mixed) && (ep->heard || !hears);
 }
 
 static void ep_fill(struct verbs_ep *ep, struct ual_ep *ual, const struct vp_ep_info *info)
@@ -238,6 +252,9 @@ void verbs_ep_destroy(struct ual_ep *ual)
 {
     struct verbs_ep *ep = verbs_ep_of(ual);
 
+    /* The receives of an S-RQ are not the EP's: the consumer is told which of them are used up. */
+    if (ep->srq)
+        verbs_source_refuse_early(ep);
     /* Moves completions to the EVD while it has room: those events stay. */
     verbs_source_reap(ep, &ep->sq);
     verbs_source_reap(ep, &ep->rq);

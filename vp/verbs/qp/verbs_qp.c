@@ -115,6 +115,13 @@ void verbs_ep_break(struct verbs_ep *ep)
     verbs_source_flush(ep, &ep->rq, lost);
 }
 
+void verbs_ep_report_established(struct verbs_ep *ep, const struct ual_conn_news *news)
+{
+    verbs_host->ep_report(ep->ual, news);
+    /* The EP is still there: its destruction waits for this thread. */
+    verbs_source_show_early(ep);
+}
+
 /* Returns true if the queue's completions go to the connect EVD and are not drained yet. */
 static bool ep_awaits(const struct verbs_ep *ep, enum vp_queue side)
 {
@@ -124,7 +131,7 @@ static bool ep_awaits(const struct verbs_ep *ep, enum vp_queue side)
     if (!verbs_host->ep_is_mixed(ep->ual, side))
         return false;
     verbs_host->source_lock(ep->ual, side);
-    awaits = queue->flushes && !queue->drained;
+    awaits = (queue->special & VERBS_FLUSHES) && !queue->drained;
     verbs_host->source_unlock(ep->ual, side);
     return awaits;
 }

@@ -26,6 +26,12 @@ unsigned verbs_qp_access(const struct verbs_ep *ep);
 void verbs_ep_open_locked(struct verbs_ep *ep);
 
 /*
+ * Called on the IA's thread after the step UAL_EP_ESTABLISHED. Reports the connection, then shows
+ * the receives that have completed already. No lock is held.
+ */
+void verbs_ep_report_established(struct verbs_ep *ep, const struct ual_conn_news *news);
+
+/*
  * Called when the connection is over, or was never made, for any reason and any number of times. No
  * lock is held. The state is NONOPERATIONAL and the event has not been reported yet. Moves the QP
  * to ERROR and flushes, in order, all posts, including those to come.

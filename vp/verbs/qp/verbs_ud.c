@@ -43,6 +43,7 @@ bool verbs_ud_make(struct verbs_ep *ep, uint8_t port)
         verbs_ud_free(ep);
         return false;
     }
+    ep->rq.special = 0;      /* it has no connection */
     ep->sq.signal_every = 1; /* no marker can follow requests: it would need a destination */
     return true;
 }
