@@ -203,34 +203,11 @@ static void on_sent(struct sdp_connection *connection, uint32_t number)
         connection->ring_base = connection->tx_filled;
 }
 
-/* Nothing can be posted yet. The peer may send its Hello, and then has to wait for the answer. */
-static void on_early(struct sdp_connection *connection, const it_dto_cmpl_event_t *event)
-{
-    if (connection->early) {
-        sdp_reset(connection);
-        return;
-    }
-    connection->early = true;
-    connection->early_slot = (uint32_t)event->cookie;
-    connection->early_length = event->transferred_length;
-}
-
-static void on_established(struct sdp_connection *connection)
-{
-    connection->live = true;
-    if (connection->active)
-        sdp_post_greeting(connection);
-    if (connection->early)
-        on_receive(connection, connection->early_slot, connection->early_length, false);
-}
-
 static void on_completion(struct sdp_connection *connection, const it_dto_cmpl_event_t *event)
 {
     if (event->dto_status != IT_DTO_SUCCESS)
         return; /* the end of the connection follows */
-    if (event->event_number == IT_DTO_RC_RECV_CMPL_EVENT && !connection->live)
-        on_early(connection, event);
-    else if (event->event_number == IT_DTO_RC_RECV_CMPL_EVENT)
+    if (event->event_number == IT_DTO_RC_RECV_CMPL_EVENT)
         on_receive(connection, (uint32_t)event->cookie, event->transferred_length,
                    (event->cookie & SDP_AIM_MARK) != 0);
     else if (event->event_number == IT_DTO_RDMA_READ_CMPL_EVENT)
@@ -243,7 +220,9 @@ void sdp_on_event(struct sdp_connection *connection, const it_event_t *event)
 {
     switch ((int)event->event_number) {
     case IT_CM_MSG_CONN_ESTABLISHED_EVENT:
-        on_established(connection);
+        connection->live = true;
+        if (connection->active)
+            sdp_post_greeting(connection);
         break;
     case IT_CM_MSG_CONN_DISCONNECT_EVENT:
         on_end(connection, 0); /* end of file, as TCP shows the end of a process */

@@ -72,11 +72,8 @@ struct sdp_connection {
     struct sdp_machine machine;
     struct sdp_hello own;
     bool active;
-    bool direct; /* the IA reads and writes memory of the program that is not registered */
-    bool live;   /* established */
-    /* On a device the peer's Hello may complete before the connection is established. */
-    bool early;
-    uint32_t early_slot, early_length;
+    bool direct;   /* the IA reads and writes memory of the program that is not registered */
+    bool live;     /* established */
     bool ended;    /* the transport has ended, or never existed */
     bool detached; /* the program has closed it: it ends by itself and is freed */
     bool buried;
