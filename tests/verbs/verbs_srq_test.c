@@ -96,6 +96,39 @@ Test(verbs_srq, messages_outlive_a_reset, .fini = stub_close)
         fx_done_len(n.fx.recv_evd, n.b, IT_DTO_RC_RECV_CMPL_EVENT, k, 8);
 }
 
+/* A receive that failed before a reset says nothing about the connection after it. */
+Test(verbs_srq, a_failure_before_a_reset_is_over, .fini = stub_close)
+{
+    const struct stub_shape shape = {.events = 1};
+    it_srq_handle_t srq;
+    unsigned failures;
+
+    stub_node_open(&n, &shape);
+    srq = fx_srq(&n.fx, 1, 8);
+    n.a = stub_node_ep(&n, &shape);
+    n.b = srq_ep(srq);
+    stub_connect(n.a, n.b);
+    fx_srq_recv(srq, &n.buf, 1024, 64, 0);
+    fx_srq_recv(srq, &n.buf, 1024, 4, 1);
+    fx_send(n.a, &n.buf, 0, 8, 0, FX_QUIET);
+    fx_send(n.a, &n.buf, 0, 8, 1, FX_QUIET); /* longer than its receive */
+    stub_disconnected(n.a);
+    stub_disconnected(n.b); /* moves the first one: the EVD is full */
+    CHECK_OK(it_ep_reset(n.a));
+    CHECK_OK(it_ep_reset(n.b));
+    stub_connect(n.a, n.b);
+    fx_drain(n.fx.request_evd);
+    stub_settle(&n);
+    failures = stub_failures();
+    fx_done_len(n.fx.recv_evd, n.b, IT_DTO_RC_RECV_CMPL_EVENT, 0, 8);
+    fx_done(n.fx.recv_evd, n.b, IT_DTO_RC_RECV_CMPL_EVENT, 1, IT_DTO_ERR_LOCAL_LENGTH);
+    stub_settle(&n);
+    CHECK_EQ(failures, stub_failures());
+    fx_srq_recv(srq, &n.buf, 1024, 64, 2);
+    fx_send(n.a, &n.buf, 0, 8, 2, FX_QUIET);
+    fx_done_len(n.fx.recv_evd, n.b, IT_DTO_RC_RECV_CMPL_EVENT, 2, 8);
+}
+
 Test(verbs_srq, a_low_watermark_fires_once, .init = stub_open, .fini = stub_close)
 {
     it_srq_param_t param = {.low_watermark = 3};

@@ -242,6 +242,18 @@ source_tell(const struct verbs_slot *slot, const struct ibv_wc *wc, struct evd_d
 
 /* ---------------------------------------------------------------- receives of an S-RQ */
 
+static void __attribute__((noinline))
+source_tell_shared_failure(struct verbs_ep *ep, const struct ibv_wc *wc, struct evd_dto *dto)
+{
+    bool is_left = (wc->wr_id & VERBS_SRQ_LEFT) != 0;
+    bool parted =
+        atomic_load_explicit(is_left ? &ep->parted_before : &ep->parted, memory_order_acquire);
+
+    dto->status = source_failure(ep, wc->status, true, parted);
+    if (!is_left)
+        source_note_failure(ep, wc, true);
+}
+
 /* Only the QP number identifies the EP. The S-RQ's slot becomes free here. */
 static bool __attribute__((noinline))
 source_reap_shared(struct verbs_source *source, const struct ibv_wc *wc, struct evd_dto *dto)
@@ -266,11 +278,8 @@ source_reap_shared(struct verbs_source *source, const struct ibv_wc *wc, struct 
     if (!ep)
         return false; /* the EP has been freed */
     source_tell_receive(ep, wc, dto);
-    if (wc->status != IBV_WC_SUCCESS) {
-        dto->status = source_failure(ep, wc->status, true,
-                                     atomic_load_explicit(&ep->parted, memory_order_acquire));
-        source_note_failure(ep, wc, true);
-    }
+    if (wc->status != IBV_WC_SUCCESS)
+        source_tell_shared_failure(ep, wc, dto);
     return true;
 }
 
