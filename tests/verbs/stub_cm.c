@@ -76,6 +76,11 @@ void stub_established(it_ep_handle_t handle)
     verbs_ep_report_established(stub_ep(handle), &news);
 }
 
+void stub_arrived(it_ep_handle_t handle)
+{
+    stub_step(stub_ep(handle), UAL_EP_ARRIVAL);
+}
+
 void stub_attempt_failed(it_ep_handle_t handle)
 {
     static const struct ual_conn_news news = {.number = IT_CM_MSG_CONN_NONPEER_REJECT_EVENT};

@@ -411,6 +411,10 @@ static int stub_post_send(struct ibv_qp *ibv_qp, struct ibv_send_wr *wr, struct 
         (void)raise(SIGPIPE);
     }
     *bad = refused;
+    if (stub.refuse_post) {
+        *bad = wr;
+        return stub.refuse_post;
+    }
     if (refused && (!stub.takes_half || refused == wr)) {
         *bad = wr;
         return stub.refuse_bind;
@@ -455,6 +459,8 @@ static int stub_post_recv(struct ibv_qp *ibv_qp, struct ibv_recv_wr *wr, struct 
     struct stub_work *work;
 
     (void)bad;
+    if (stub.refuse_post)
+        return stub.refuse_post;
     if (stub.like_siw && wr->num_sge == 0)
         return EINVAL;
     pthread_mutex_lock(&stub_lock);
@@ -718,6 +724,8 @@ int ibv_destroy_qp(struct ibv_qp *ibv_qp)
 {
     struct stub_qp *qp = (struct stub_qp *)ibv_qp;
 
+    if (stub.destroys_qp)
+        stub.destroys_qp();
     if (stub_is_windowed(NULL, ibv_qp))
         return EBUSY;
     pthread_mutex_lock(&stub_lock);

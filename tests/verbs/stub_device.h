@@ -29,6 +29,7 @@ struct stub_settings {
     bool has_windows;    /* has windows of both types, and checks the keys of peers */
     bool refuse_window;  /* ibv_alloc_mw fails with ENOMEM */
     int refuse_bind;     /* errno of posting a bind; 0: it succeeds */
+    int refuse_post;     /* errno of any post; 0: it succeeds */
     bool takes_half;     /* on such an error, requests posted before the bind are executed */
     int max_cqe;         /* 0: many */
     int refuse_qps;      /* this many ibv_create_qp fail with ENOMEM */
@@ -40,7 +41,8 @@ struct stub_settings {
     int open_error;      /* errno of ibv_open_device; 0: it succeeds */
     int modify_error;    /* errno of ibv_modify_qp; 0: it succeeds */
     int address_error;   /* errno of ibv_create_ah; 0: it succeeds */
-    bool has_gids;       /* port 1 has STUB_GID for RoCE 1 and for RoCE 2 */
+    void (*destroys_qp)(void); /* called by ibv_destroy_qp; NULL: nothing is */
+    bool has_gids;             /* port 1 has STUB_GID for RoCE 1 and for RoCE 2 */
 };
 
 extern struct stub_settings stub;
@@ -97,6 +99,8 @@ void stub_connect(it_ep_handle_t a, it_ep_handle_t b);
  */
 void stub_attempt(it_ep_handle_t a, it_ep_handle_t b);
 void stub_established(it_ep_handle_t ep);
+/* Three-way: the consumer of the active side has been asked; no event asks it. */
+void stub_arrived(it_ep_handle_t ep);
 void stub_attempt_failed(it_ep_handle_t ep);
 /* Ends the connection of that side, as when the peer has disconnected. */
 void stub_disconnected(it_ep_handle_t ep);

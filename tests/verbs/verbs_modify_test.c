@@ -56,6 +56,25 @@ Test(verbs_modify, rights_without_a_connection)
     rights_change();
 }
 
+/* Three-way: the consumer has been asked. The QP gets the rights with its next state. */
+Test(verbs_modify, rights_while_the_connection_is_made)
+{
+    it_ep_attributes_t attr;
+    unsigned before;
+
+    n.a = stub_node_ep(&n, &usual);
+    stub_attempt(n.a, stub_node_ep(&n, &usual));
+    stub_arrived(n.a);
+    before = stub_access(stub_qp(n.a));
+    attr = attributes();
+    attr.srv.rc.rdma_read_enable = IT_FALSE;
+    stub.modify_error = EINVAL;
+    CHECK_OK(modify(IT_EP_PARAM_RDMA_RD_ENABLE, &attr));
+    stub.modify_error = 0;
+    CHECK_EQ(before, stub_access(stub_qp(n.a)));
+    CHECK_EQ(IT_FALSE, attributes().srv.rc.rdma_read_enable);
+}
+
 Test(verbs_modify, rights_that_the_device_refuses)
 {
     it_ep_attributes_t attr = attributes();

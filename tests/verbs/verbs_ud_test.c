@@ -297,6 +297,57 @@ Test(verbs_ud, a_send_queue_that_has_failed)
     fx_done(n.fx.recv_evd, n.b, IT_DTO_UD_RECV_CMPL_EVENT, 1, IT_DTO_ERR_FLUSHED);
 }
 
+static void give_new_key(void)
+{
+    it_ep_attributes_t attr = query().attr;
+
+    attr.srv.ud.ep_info.ud_ep_key = 9;
+    CHECK_OK(it_ep_modify(n.a, IT_EP_PARAM_EP_KEY, &attr));
+}
+
+/* The new QP was made with the key of then. */
+Test(verbs_ud, a_key_that_changes_during_a_reset)
+{
+    struct ibv_qp_attr failed = {.qp_state = IBV_QPS_ERR};
+
+    CHECK_EQ(0, ibv_modify_qp(stub_qp(n.a), &failed, IBV_QP_STATE));
+    stub_raise(IBV_EVENT_QP_FATAL, stub_qp(n.a), 0);
+    CHECK(fx_wait(n.fx.aff_evd).aff_async.cause.ep == n.a);
+    stub.destroys_qp = give_new_key; /* the old one, when the new one exists */
+    CHECK_OK(it_ep_reset(n.a));
+    stub.destroys_qp = NULL;
+    CHECK_EQ(9, query().attr.srv.ud.ep_info.ud_ep_key);
+    CHECK_EQ(9, stub_key(stub_qp(n.a)));
+}
+
+/* The device has not noticed anything: its QP works. */
+static void expect_failure(it_ep_handle_t ep, it_evd_handle_t evd)
+{
+    CHECK(fx_wait(n.fx.aff_evd).aff_async.cause.ep == ep);
+    CHECK_EQ(IT_DTO_ERR_FLUSHED, fx_next(evd).all_dto_cmpl.dto_status);
+    fx_empty(n.fx.aff_evd);
+}
+
+Test(verbs_ud, a_request_that_the_device_refuses)
+{
+    it_addr_handle_t to = address();
+
+    stub.refuse_post = EINVAL;
+    send_to(to, 8, 1);
+    expect_failure(n.a, n.fx.request_evd);
+    CHECK_EQ(IT_EP_STATE_UD_NONOPERATIONAL, query().ep_state.ud);
+    stub.refuse_post = 0;
+    CHECK_OK(it_address_handle_free(to));
+}
+
+Test(verbs_ud, a_receive_that_the_device_refuses)
+{
+    stub.refuse_post = EINVAL;
+    receive(4096, HEADER + 8, 1);
+    expect_failure(n.b, n.fx.recv_evd);
+    stub.refuse_post = 0;
+}
+
 /* Events of the device about an endpoint that works change nothing. */
 Test(verbs_ud, false_alarm)
 {

@@ -5,6 +5,8 @@
  */
 #include "verbs_cm/cm_kit.h"
 
+#include "vp/verbs/cm/verbs_cm_private.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
@@ -209,6 +211,77 @@ static void too_many(void)
     kit_close(&world.kit);
 }
 
+/* Peers cannot make the IA keep any number of requests. */
+static void without_limit(void)
+{
+    struct world world;
+    it_conn_qual_t qual = {.type = IT_IANA_PORT};
+    it_evd_handle_t evd;
+
+    kit_start(KIT_ROCE);
+    kit_open(&world.kit, KIT_ROCE);
+    evd = fx_evd(&world.kit.node, IT_CM_REQ_EVENT_STREAM, VERBS_CM_UNDECIDED_MAX + 4,
+                 IT_THRESHOLD_DISABLE);
+    CHECK_OK(it_listen_create(world.kit.node.ia, world.kit.node.spigot, evd, IT_LISTEN_NO_FLAG,
+                              &qual, &world.kit.listener));
+    world.listener = stub_rdma_newest(RDMA_PS_UDP);
+    for (unsigned i = 0; i < VERBS_CM_UNDECIDED_MAX; i++)
+        CHECK(stub_rdma_lives(ask(&world)));
+    CHECK(!stub_rdma_lives(ask(&world)));
+    CHECK_EQ(1, fx_counters(&world.kit.node).half_open_refused);
+    CHECK_OK(reply(fx_next(evd).ud_svc_request.ud_svc_req_id, IT_UD_SVC_REQ_REJECTED));
+    CHECK(stub_rdma_lives(ask(&world)));
+    CHECK_EQ(1, fx_counters(&world.kit.node).half_open_refused);
+    kit_close(&world.kit);
+}
+
+/* The consumer does not decide: in the end the request is forgotten, unless a call holds it. */
+static void forgotten(bool held)
+{
+    struct world world;
+    it_ud_svc_req_identifier_t name;
+    struct rdma_cm_id *id;
+
+    world_open(&world);
+    kit_hold_request(held);
+    kit_hurry_timers(true);
+    id = ask(&world);
+    name = hear(&world);
+    if (held) {
+        kit_settle(&world.kit);
+        CHECK(stub_rdma_lives(id));
+        kit_hold_request(false);
+    }
+    FX_WAIT_WHILE(stub_rdma_lives(id), "the request to be forgotten");
+    CHECK_STATUS(IT_ERR_INVALID_UD_SVC_REQ_ID, reply(name, IT_UD_SVC_EP_INFO_VALID));
+    CHECK_EQ(0, stub_rdma_count(STUB_ACCEPT));
+    kit_close(&world.kit);
+}
+
+static it_ud_svc_req_identifier_t late_name;
+
+static void reply_late(void)
+{
+    CHECK_STATUS(IT_ERR_INVALID_UD_SVC_REQ_ID, reply(late_name, IT_UD_SVC_EP_INFO_VALID));
+    kit_hold_request(false);
+}
+
+/* The consumer's call has begun when the device goes; its turn comes when the id is gone. */
+static void removed_below_a_call(void)
+{
+    struct world world;
+
+    world_open(&world);
+    (void)ask(&world);
+    late_name = hear(&world);
+    kit_hold_request(true);
+    kit_run_when_held(reply_late);
+    kit_tell(&world.kit, RDMA_CM_EVENT_DEVICE_REMOVAL, 0, NULL);
+    CHECK(!stub_rdma_lives(world.kit.id));
+    CHECK_EQ(0, stub_rdma_count(STUB_ACCEPT));
+    kit_close(&world.kit);
+}
+
 /* Nobody has answered when the IA is freed. */
 static void left(void)
 {
@@ -231,6 +304,10 @@ int main(void)
     disturbed();
     without_data();
     too_many();
+    without_limit();
+    forgotten(false);
+    forgotten(true);
+    removed_below_a_call();
     left();
     check_done();
     return 0;

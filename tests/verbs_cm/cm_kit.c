@@ -107,15 +107,47 @@ const char *kit_stage_name(enum kit_stage stage)
 }
 
 static _Atomic bool request_held;
+static void (*request_holder)(void); /* used on the IA's thread while the test waits for it */
 
 void kit_hold_request(bool hold)
 {
     atomic_store(&request_held, hold);
 }
 
+void kit_run_when_held(void (*run)(void))
+{
+    request_holder = run;
+}
+
 static bool withdraw(struct ual_request *request)
 {
-    return !atomic_load(&request_held) && ual_host.request_withdraw(request);
+    void (*run)(void) = request_holder;
+
+    if (!atomic_load(&request_held))
+        return ual_host.request_withdraw(request);
+    request_holder = NULL;
+    if (run)
+        run();
+    return false;
+}
+
+static _Atomic bool timers_hurry;
+static _Atomic uint64_t timer_ns;
+
+void kit_hurry_timers(bool hurry)
+{
+    atomic_store(&timers_hurry, hurry);
+}
+
+uint64_t kit_timer_ns(void)
+{
+    return atomic_load(&timer_ns);
+}
+
+static bool start_timer(struct vp_timer *timer, uint64_t delay_ns)
+{
+    atomic_store(&timer_ns, delay_ns);
+    return ual_host.timer_start(timer, atomic_load(&timers_hurry) ? 1 : delay_ns);
 }
 
 void kit_start(enum kit_kind kind)
@@ -130,6 +162,10 @@ void kit_start(enum kit_kind kind)
     host = ual_host;
     host.log = log_take;
     host.request_withdraw = withdraw;
+    host.timer_start = start_timer;
+    kit_hold_request(false);
+    kit_run_when_held(NULL);
+    kit_hurry_timers(false);
     (void)vp_register(
         VP_ENTRY(&host, "")); /* returns false if an earlier start of this process registered it */
     (void)kit_warnings();

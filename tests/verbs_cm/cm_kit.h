@@ -86,6 +86,13 @@ void kit_expect_failed(const struct kit *kit, it_conn_reject_code_t code);
 
 /* While held, a call has taken the connection's request, so it cannot be withdrawn. */
 void kit_hold_request(bool hold);
+/* The IA's thread calls this once, when it finds the request held; it plays that call. */
+void kit_run_when_held(void (*run)(void));
+
+/* From now on the timers that the provider starts expire at once. */
+void kit_hurry_timers(bool hurry);
+/* Returns the delay with which the provider has started a timer last. */
+uint64_t kit_timer_ns(void);
 
 it_ep_state_rc_t kit_state(const struct kit *kit);
 

@@ -5,6 +5,8 @@
  */
 #include "verbs_cm/cm_kit.h"
 
+#include "vp/verbs/cm/verbs_cm_private.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <limits.h>
@@ -28,7 +30,7 @@ struct world {
     it_ud_svc_req_handle_t service;
 };
 
-static void world_open(struct world *world, enum kit_kind kind)
+static void world_open_for(struct world *world, enum kit_kind kind, uint64_t timeout_us)
 {
     it_conn_qual_t qual = {.type = IT_IANA_PORT, .conn_qual.port = htons(4717)};
     it_path_t path;
@@ -36,8 +38,14 @@ static void world_open(struct world *world, enum kit_kind kind)
     kit_start(kind);
     kit_open(&world->kit, kind);
     path = fx_path(&world->kit.node);
+    path.timeout = timeout_us;
     CHECK_OK(it_ud_service_request_handle_create(&qual, world->kit.node.conn_evd, &path, NULL, 0,
                                                  &world->service));
+}
+
+static void world_open(struct world *world, enum kit_kind kind)
+{
+    world_open_for(world, kind, 0);
 }
 
 static void world_ask(struct world *world, enum stage stage)
@@ -160,6 +168,36 @@ static void call_fails(enum stub_call call, int error)
     kit_close(&world.kit);
 }
 
+/* Nobody answers, and the consumer has given so much time, or none: then it is the usual one. */
+static void too_late(uint64_t timeout_us, uint64_t limit_ns)
+{
+    struct world world;
+
+    world_open_for(&world, KIT_ROCE, timeout_us);
+    kit_hurry_timers(true);
+    CHECK_OK(it_ud_service_request(world.service));
+    world.kit.id = stub_rdma_newest(RDMA_PS_UDP);
+    FX_WAIT_WHILE(stub_rdma_lives(world.kit.id), "the time to be up");
+    expect_answer(&world, IT_UD_SVC_REQ_REJECTED);
+    EXPECT_EQ(limit_ns, kit_timer_ns());
+    kit_close(&world.kit);
+}
+
+/* A handle asks once at a time. */
+static void asked_twice(void)
+{
+    struct world world;
+
+    world_open(&world, KIT_ROCE);
+    world_ask(&world, ROUTE);
+    EXPECT_STATUS(IT_ERR_RESOURCES, it_ud_service_request(world.service));
+    EXPECT(stub_rdma_lives(world.kit.id));
+    EXPECT(stub_rdma_newest(RDMA_PS_UDP) == world.kit.id);
+    kit_tell(&world.kit, RDMA_CM_EVENT_ROUTE_ERROR, 0, NULL);
+    expect_answer(&world, IT_UD_SVC_REQ_REJECTED);
+    kit_close(&world.kit);
+}
+
 int main(void)
 {
     static const int odd[] = {RDMA_CM_EVENT_TIMEWAIT_EXIT + 1, 255, INT_MAX, -1};
@@ -183,6 +221,9 @@ int main(void)
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
         for (size_t k = 0; k < sizeof(errors) / sizeof(errors[0]); k++)
             call_fails(calls[i], errors[k]);
+    too_late(7000, UINT64_C(7000000));
+    too_late(0, VERBS_CM_ATTEMPT_US * 1000);
+    asked_twice();
     check_done();
     return 0;
 }
