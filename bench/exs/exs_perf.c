@@ -6,6 +6,7 @@
 #include "exs_perf.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <sched.h>
 #include <stdio.h>
@@ -62,6 +63,7 @@ static void usage(FILE *stream)
         "  --number NUMBER   connections (1000)\n"
         "  --same            all calls under way use the same memory, as those of it_perf do\n"
         "  --file FOLDER     the file lies there, without a name (in memory: memfd_create)\n"
+        "  --sealed          the file in memory can be neither changed nor cut (F_ADD_SEALS)\n"
         "  --sleep           waits poll for a while only\n"
         "  --pin A,B         the client runs on processor A, the server on B (anywhere)\n"
         "  --help            this text\n\n"
@@ -93,7 +95,7 @@ static int open_file(const char *folder)
     int file;
 
     if (!folder)
-        return memfd_create("file", 0);
+        return memfd_create("file", MFD_ALLOW_SEALING);
     (void)snprintf(path, sizeof(path), "%s/exs_perf_XXXXXX", folder);
     file = mkstemp(path);
     if (file >= 0)
@@ -109,6 +111,8 @@ int new_file(const struct perf *perf)
     need(file >= 0, "no file");
     for (size_t at = 0; at < perf->size; at += sizeof(zeros))
         need(write(file, zeros, sizeof(zeros)) == sizeof(zeros), "file");
+    if (perf->sealed)
+        need(fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_WRITE) == 0, "seals");
     return file;
 }
 
@@ -163,13 +167,19 @@ static int run(const struct row *row, const struct perf *perf)
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"size", required_argument, NULL, 's'},  {"seconds", required_argument, NULL, 't'},
-        {"depth", required_argument, NULL, 'd'}, {"late", required_argument, NULL, 'l'},
-        {"ring", required_argument, NULL, 'r'},  {"number", required_argument, NULL, 'n'},
-        {"sleep", no_argument, NULL, 'w'},       {"same", no_argument, NULL, 'm'},
-        {"pin", required_argument, NULL, 'p'},   {"file", required_argument, NULL, 'f'},
-        {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"size", required_argument, NULL, 's'},
+                                            {"seconds", required_argument, NULL, 't'},
+                                            {"depth", required_argument, NULL, 'd'},
+                                            {"late", required_argument, NULL, 'l'},
+                                            {"ring", required_argument, NULL, 'r'},
+                                            {"number", required_argument, NULL, 'n'},
+                                            {"sleep", no_argument, NULL, 'w'},
+                                            {"same", no_argument, NULL, 'm'},
+                                            {"pin", required_argument, NULL, 'p'},
+                                            {"file", required_argument, NULL, 'f'},
+                                            {"sealed", no_argument, NULL, 'e'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
     struct perf perf = {.size = 64, .seconds = 1, .depth = 8, .number = 1000, .cpus = {-1, -1}};
     bool good = true;
     const struct row *row = NULL;
@@ -203,6 +213,9 @@ int main(int argc, char **argv)
             break;
         case 'f':
             perf.folder = optarg;
+            break;
+        case 'e':
+            perf.sealed = true;
             break;
         case 'p':
             good = parse_pin(optarg, &perf);

@@ -19,6 +19,7 @@ struct perf {
     int late_us;    /* pause of the receiver before each receive */
     int number;     /* of connections */
     char *folder;   /* where the file lies; NULL: in memory */
+    bool sealed;    /* nobody can change the file, which is in memory */
     int cpus[2];    /* the client's and the server's processor; -1: any */
 };
 

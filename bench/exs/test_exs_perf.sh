@@ -26,6 +26,7 @@ row rate msg/s --depth 32
 row packets msg/s --depth 32
 row packets msg/s --depth 100
 row file B/s --size 8388608
+row file B/s --size 8388608 --sealed
 row file B/s --size 8388608 --file "${TMPDIR:-/tmp}"
 row tcp-file B/s --size 8388608 --file "${TMPDIR:-/tmp}"
 row many 'of fair' --number 20 --size 4096

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* exs_sendfile: elements of all kinds, order among other sends, truncated files, cancelling. */
+/*
+ * exs_sendfile: elements of all kinds, order among other sends, sealed files, truncated files,
+ * cancelling.
+ */
 #include "exs_kit.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define FILE_OCTETS 3000000
@@ -162,6 +167,95 @@ static void test_huge(void)
     (void)close(fd);
 }
 
+/* ---- Sealed files --------------------------------------------------------------------------- */
+
+static atomic_uint reads; /* calls of pread */
+
+/* Stands in for libc's. */
+ssize_t pread(int fd, void *buffer, size_t length, off_t offset)
+{
+    (void)atomic_fetch_add(&reads, 1);
+    return syscall(SYS_pread64, fd, buffer, length, offset);
+}
+
+static int make_sealed_file(size_t hole, int seals)
+{
+    int fd = memfd_create("sealed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+    CHECK(fd >= 0);
+    CHECK_RESULT((long)(FILE_OCTETS - hole), write(fd, content, FILE_OCTETS - hole));
+    CHECK_STARTS(ftruncate(fd, FILE_OCTETS));
+    CHECK_STARTS(fcntl(fd, F_ADD_SEALS, seals));
+    return fd;
+}
+
+/* Sends the file from this place on, in two elements. Returns how often it was read. */
+static unsigned send_sealed(int fd, size_t from, bool zeros)
+{
+    exs_xferfile_t vector[2] = {{EXS_FDVEC, {.exs_fdv = {fd, from, 700001}}},
+                                {EXS_FDVEC, {.exs_fdv = {fd, from + 700001, 0}}}};
+    struct reader reader = {.octets = FILE_OCTETS - from, .zeros = zeros, .place = from};
+    struct exs_pair pair;
+    pthread_t thread;
+
+    exs_pair_open(&pair, SOCK_STREAM);
+    reader.fd = pair.server;
+    thread = start_reader(&reader);
+    atomic_store(&reads, 0);
+    CHECK_RESULT((long)(FILE_OCTETS - from),
+                 exs_sendfile(pair.client, vector, 2, EXS_BLOCK, EXS_QHANDLE_INVALID, NULL));
+    CHECK_EQ(0, pthread_join(thread, NULL));
+    exs_pair_close(&pair);
+    (void)close(fd);
+    return atomic_load(&reads);
+}
+
+/* A device would pin the whole file. */
+static bool is_read_always(void)
+{
+    const char *interface = getenv("ITAPI_EXS_INTERFACE");
+
+    return interface && strncmp(interface, "uiwarp", 6) != 0;
+}
+
+/*
+ * A file that nobody can change or cut is sent from where it is. All others are read: they may be
+ * cut, or change behind their CRC, and a hole may find no memory.
+ */
+static void test_sealed(void)
+{
+    const int sealed = F_SEAL_SHRINK | F_SEAL_WRITE;
+
+    CHECK_EQ(is_read_always(), send_sealed(make_sealed_file(0, sealed), 0, false) > 0);
+    CHECK_EQ(is_read_always(), send_sealed(make_sealed_file(0, sealed), 4097, false) > 0);
+    CHECK(send_sealed(make_sealed_file(0, F_SEAL_SHRINK), 0, false) > 0);
+    CHECK(send_sealed(make_sealed_file(0, F_SEAL_WRITE), 0, false) > 0);
+    CHECK(send_sealed(make_sealed_file(1000000, sealed), FILE_OCTETS - 900000, true) > 0);
+}
+
+static void test_sealed_packet(void)
+{
+    int fd = make_sealed_file(0, F_SEAL_SHRINK | F_SEAL_WRITE);
+    exs_xferfile_t vector[2] = {{EXS_FDVEC, {.exs_fdv = {fd, 5, 300000}}},
+                                {EXS_FDVEC, {.exs_fdv = {fd, FILE_OCTETS - 10, 0}}}};
+    char *buffer = malloc(FILE_OCTETS);
+    struct exs_pair pair;
+
+    CHECK(buffer);
+    exs_pair_open(&pair, SOCK_SEQPACKET);
+    atomic_store(&reads, 0);
+    CHECK_STARTS(exs_sendfile(pair.client, vector, 2, EXS_UNSIGNALED, queue, NULL));
+    CHECK_RESULT(300000, exs_read(pair.server, buffer, FILE_OCTETS));
+    exs_kit_compare(buffer, 300000, 5);
+    CHECK_RESULT(10, exs_read(pair.server, buffer, FILE_OCTETS));
+    exs_kit_compare(buffer, 10, FILE_OCTETS - 10);
+    CHECK_EQ(is_read_always(), atomic_load(&reads) > 0);
+    exs_kit_empty(queue);
+    exs_pair_close(&pair);
+    (void)close(fd);
+    free(buffer);
+}
+
 /* ---- Trouble -------------------------------------------------------------------------------- */
 
 /*
@@ -283,6 +377,8 @@ int main(void)
     test_order(true);
     test_close();
     test_huge();
+    test_sealed();
+    test_sealed_packet();
     test_cut();
     test_cancel(false);
     test_cancel(true);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * exs_sendfile: elements are sent in pieces. A piece of memory is sent from where it is. A piece of
- * a file is first read into a buffer of the call, so that truncating the file causes a short read
- * and no signal. The calling thread starts the first piece, which takes the credit and the place in
- * the order. While earlier pieces are being sent, the caller reads on with EXS_BLOCK, otherwise a
- * thread of the call does.
+ * exs_sendfile: elements are sent in pieces. A piece of memory is sent from where it is, and so is
+ * one of a file in memory that nobody can change or truncate. A piece of another file is first read
+ * into a buffer of the call, so that truncating the file causes a short read and no signal. The
+ * calling thread starts the first piece, which takes the credit and the place in the order. While
+ * earlier pieces are being sent, the caller reads on with EXS_BLOCK, otherwise a thread of the call
+ * does.
  */
 #include "api/exs_file.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "api/exs_file_parts.h"
 
+#include "adapter/exs_adapter.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -49,10 +51,26 @@ static int check_path(const exs_pathvec_t *file, uint64_t *length)
     return error;
 }
 
+/* Not on devices: they would pin the whole file. */
+static int check_descriptor(const exs_fdvec_t *file, struct exs_file_element *element)
+{
+    const struct exs_adapter *adapter = exs_adapter_get();
+    int error = check_file(file->exs_fdv_fildes, file->exs_fdv_offset, file->exs_fdv_length,
+                           &element->length);
+
+    if (error || !adapter || adapter->pins)
+        return error;
+    exs_file_sealed_map(&element->sealed, file->exs_fdv_fildes, file->exs_fdv_offset,
+                        element->length);
+    if (!element->sealed.mapped)
+        return 0;
+    return exs_memory_take(EXS_MHANDLE_UNREGISTERED, element->sealed.octets,
+                           (size_t)element->length, false, &element->own, &element->memory);
+}
+
 static int check_element(const exs_xferfile_t *from, struct exs_file_element *element)
 {
     const exs_iovec_t *memory = &from->exs_xfvec.exs_iov;
-    const exs_fdvec_t *file = &from->exs_xfvec.exs_fdv;
 
     switch (from->exs_xfv_type) {
     case EXS_IOVEC:
@@ -62,8 +80,7 @@ static int check_element(const exs_xferfile_t *from, struct exs_file_element *el
         return exs_memory_take(memory->exs_iov_mhandle, memory->exs_iov_base, memory->exs_iov_len,
                                false, &element->own, &element->memory);
     case EXS_FDVEC:
-        return check_file(file->exs_fdv_fildes, file->exs_fdv_offset, file->exs_fdv_length,
-                          &element->length);
+        return check_descriptor(&from->exs_xfvec.exs_fdv, element);
     case EXS_PATHVEC:
         return check_path(&from->exs_xfvec.exs_pathv, &element->length);
     default:
@@ -98,7 +115,7 @@ int exs_file_parts_open(struct exs_file_parts *parts, const exs_xferfile_t *vect
             parts->count += element->memory ? 1 : 0;
             return error;
         }
-        if (!element->memory && element->length > parts->longest)
+        if (vector[parts->count].exs_xfv_type != EXS_IOVEC && element->length > parts->longest)
             parts->longest = element->length;
     }
     skip_empty(parts);
@@ -107,9 +124,11 @@ int exs_file_parts_open(struct exs_file_parts *parts, const exs_xferfile_t *vect
 
 void exs_file_parts_close(struct exs_file_parts *parts)
 {
-    for (size_t i = 0; i < parts->count; i++)
+    for (size_t i = 0; i < parts->count; i++) {
         if (parts->elements[i].memory)
             exs_memory_give(parts->elements[i].memory);
+        exs_file_sealed_unmap(&parts->elements[i].sealed);
+    }
     if (parts->fd >= 0)
         (void)close(parts->fd);
     free(parts->elements);
@@ -178,11 +197,14 @@ int exs_file_parts_next(struct exs_file_parts *parts, void *buffer, size_t room,
     if (exs_file_parts_over(parts))
         return 0;
     rest = state->length - parts->offset;
-    if (state->memory) {
-        *part = (struct exs_file_part){element->exs_xfvec.exs_iov.exs_iov_base, (size_t)rest,
-                                       state->memory};
+    part->length = rest < room ? (size_t)rest : room;
+    part->memory = state->memory;
+    if (state->sealed.mapped) {
+        part->addr = state->sealed.octets + parts->offset;
+    } else if (state->memory) {
+        part->addr = element->exs_xfvec.exs_iov.exs_iov_base;
+        part->length = (size_t)rest;
     } else {
-        part->length = rest < room ? (size_t)rest : room;
         part->addr = buffer;
         error = read_part(parts, element, buffer, part->length);
     }

@@ -3,6 +3,7 @@
 #ifndef ITAPI_ULP_EXS_API_EXS_FILE_PARTS_H
 #define ITAPI_ULP_EXS_API_EXS_FILE_PARTS_H
 
+#include "api/exs_file_sealed.h"
 #include "include/exs.h"
 #include "memory/exs_memory.h"
 
@@ -13,7 +14,8 @@
 struct exs_file_element {
     uint64_t length; /* at the start; a file that is shorter later was truncated */
     struct exs_memory own;
-    struct exs_memory *memory; /* registration of an element in memory */
+    struct exs_memory *memory;     /* registration of an element in memory, or of a mapped file */
+    struct exs_file_sealed sealed; /* a mapped file */
 };
 
 struct exs_file_parts {
@@ -39,8 +41,8 @@ int exs_file_parts_open(struct exs_file_parts *parts, const exs_xferfile_t *vect
 void exs_file_parts_close(struct exs_file_parts *parts);
 
 /*
- * Gets the next part; a part of a file is read into the buffer. Gets an empty part at the end.
- * Returns 0, EIO, or the errno of open.
+ * Gets the next part; a part of a file is read into the buffer, unless the file is mapped. Gets an
+ * empty part at the end. Returns 0, EIO, or the errno of open.
  */
 int exs_file_parts_next(struct exs_file_parts *parts, void *buffer, size_t room,
                         struct exs_file_part *part);
