@@ -23,44 +23,45 @@ static uint8_t (*addresses)[16]; /* those of a device */
 static size_t addresses_count;
 static _Atomic(struct sdp_adapter *) opened; /* written with open_lock held */
 
-static pthread_mutex_t over_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct sdp_over *over; /* guarded by over_lock */
+static pthread_mutex_t later_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sdp_later *later_first; /* guarded by later_lock */
+static struct sdp_later **later_end = &later_first;
 
-/*
- * ---- Ended objects ----------------------------------------------------------------------------
- */
+/* ---- Work of the IA's thread ---------------------------------------------------------------- */
 
-static void on_over(it_evd_handle_t evd, void *argument)
+static void on_later(it_evd_handle_t evd, void *argument)
 {
-    struct sdp_over *list;
-    struct sdp_over *next;
+    struct sdp_later *list;
+    struct sdp_later *next;
     it_event_t event;
 
     (void)argument;
     while (it_evd_dequeue(evd, &event) == IT_SUCCESS) {
     }
-    (void)pthread_mutex_lock(&over_lock);
-    list = over;
-    over = NULL;
-    (void)pthread_mutex_unlock(&over_lock);
+    (void)pthread_mutex_lock(&later_lock);
+    list = later_first;
+    later_first = NULL;
+    later_end = &later_first;
+    (void)pthread_mutex_unlock(&later_lock);
     for (; list; list = next) {
         next = list->next;
-        list->reap(list);
+        list->run(list);
     }
 }
 
-void sdp_adapter_bury(struct sdp_over *dead)
+void sdp_adapter_later(struct sdp_later *work)
 {
     bool first;
 
-    (void)pthread_mutex_lock(&over_lock);
-    first = over == NULL;
-    dead->next = over;
-    over = dead;
-    (void)pthread_mutex_unlock(&over_lock);
-    /* If the queue is full, its last event has not been taken and serves for this object too. */
+    work->next = NULL;
+    (void)pthread_mutex_lock(&later_lock);
+    first = later_first == NULL;
+    *later_end = work;
+    later_end = &work->next;
+    (void)pthread_mutex_unlock(&later_lock);
+    /* If the queue is full, its last event has not been taken and serves for this work, too. */
     if (first)
-        (void)it_evd_post_se(adapter.over_evd, NULL);
+        (void)it_evd_post_se(adapter.later_evd, NULL);
 }
 
 /* ---- Opening -------------------------------------------------------------------------------- */
@@ -126,9 +127,9 @@ static it_status_t open_objects(void)
         status = it_pz_create(adapter.ia, &adapter.pz);
     if (status == IT_SUCCESS)
         status = it_evd_create(adapter.ia, IT_SOFTWARE_EVENT_STREAM, (it_evd_flags_t)0, 1,
-                               IT_THRESHOLD_DISABLE, none, &adapter.over_evd, NULL);
+                               IT_THRESHOLD_DISABLE, none, &adapter.later_evd, NULL);
     if (status == IT_SUCCESS)
-        status = it_evd_callback_attach(adapter.over_evd, on_over, NULL);
+        status = it_evd_callback_attach(adapter.later_evd, on_later, NULL);
     if (status == IT_SUCCESS)
         status = itx_ia_set_stats_source(adapter.ia, sdp_stats, NULL);
     /* From now on the IA's thread does not interfere with threads that transfer. */
@@ -173,8 +174,9 @@ void sdp_adapter_forget(void)
 {
     atomic_store_explicit(&opened, NULL, memory_order_release);
     (void)pthread_mutex_init(&open_lock, NULL);
-    (void)pthread_mutex_init(&over_lock, NULL);
-    over = NULL;
+    (void)pthread_mutex_init(&later_lock, NULL);
+    later_first = NULL;
+    later_end = &later_first;
 }
 
 void sdp_interface_prepare(void)

@@ -7,16 +7,16 @@
 
 #include <stdbool.h>
 
-/* An ended object, which the IA's thread frees outside of the object's own callbacks. */
-struct sdp_over {
-    void (*reap)(struct sdp_over *over);
-    struct sdp_over *next;
+/* Work of the IA's thread, outside of the callbacks of connections and without their locks. */
+struct sdp_later {
+    void (*run)(struct sdp_later *later); /* may free it */
+    struct sdp_later *next;
 };
 
 struct sdp_adapter {
     it_ia_handle_t ia;
     it_pz_handle_t pz;
-    it_evd_handle_t over_evd;
+    it_evd_handle_t later_evd;
     bool device; /* a device of rdma-core, which has no MPA, no access to the stream, no fork */
 };
 
@@ -31,7 +31,7 @@ void sdp_adapter_forget(void);
 /* Lines for it_trace (itx_stats_source_t). */
 size_t sdp_stats(void *unused, char *text, size_t room);
 
-/* Makes the IA's thread call over->reap. */
-void sdp_adapter_bury(struct sdp_over *dead);
+/* Makes the IA's thread call work->run, in the order of these calls. */
+void sdp_adapter_later(struct sdp_later *work);
 
 #endif /* ITAPI_ULP_SDP_CONNECTION_SDP_ADAPTER_H */

@@ -10,12 +10,28 @@
 
 /* ---- The end -------------------------------------------------------------------------------- */
 
+void sdp_disconnect_here(struct sdp_later *farewell)
+{
+    const struct sdp_connection *connection =
+        (struct sdp_connection *)(void *)((char *)farewell -
+                                          offsetof(struct sdp_connection, farewell));
+
+    (void)it_ep_disconnect(connection->ep, NULL, 0);
+}
+
+/*
+ * On a device this waits for the IA's thread, which may wait for the lock in the connection's
+ * callback. So that thread does it.
+ */
 static void disconnect(struct sdp_connection *connection)
 {
-    if (connection->disconnecting || connection->ended)
+    if (connection->disconnecting || connection->ended || connection->buried)
         return;
     connection->disconnecting = true;
-    (void)it_ep_disconnect(connection->ep, NULL, 0);
+    if (sdp_adapter_get()->device)
+        sdp_adapter_later(&connection->farewell);
+    else
+        sdp_disconnect_here(&connection->farewell);
 }
 
 static void give_up(struct sdp_connection *connection, int error)

@@ -60,7 +60,8 @@ struct sdp_connection {
     pthread_mutex_t lock;
     struct sdp_connection *next; /* guarded by sdp_list_lock */
     struct sdp_connection **link;
-    struct sdp_over over;
+    struct sdp_later farewell; /* ends the transport, before: */
+    struct sdp_later burial;   /* frees the connection */
 
     it_ep_handle_t ep;
     it_evd_handle_t evd;
@@ -224,6 +225,8 @@ bool sdp_take(struct sdp_connection *connection);
 bool sdp_take_here(struct sdp_connection *connection);
 /* Sends whatever can be sent. */
 void sdp_push(struct sdp_connection *connection);
+/* sdp_later.run: ends the transport, without the lock. */
+void sdp_disconnect_here(struct sdp_later *farewell);
 /* Ends the connection now, with an error for the program. */
 void sdp_fail(struct sdp_connection *connection, int error);
 /* Resets the connection: AbortConn, then the transport ends. */
@@ -283,7 +286,7 @@ static inline void sdp_bury(struct sdp_connection *connection)
         return;
     connection->buried = true;
     if (!connection->foreign)
-        sdp_adapter_bury(&connection->over);
+        sdp_adapter_later(&connection->burial);
 }
 
 static inline size_t sdp_ring_used(const struct sdp_connection *connection)

@@ -31,13 +31,13 @@ static void free_connection(struct sdp_connection *connection)
     free(connection);
 }
 
-static void reap(struct sdp_over *over)
+static void reap(struct sdp_later *later)
 {
     struct sdp_connection *connection =
-        (struct sdp_connection *)(void *)((char *)over - offsetof(struct sdp_connection, over));
+        (struct sdp_connection *)(void *)((char *)later - offsetof(struct sdp_connection, burial));
 
     if (!sdp_lock_here(&sdp_list_lock)) {
-        sdp_adapter_bury(over);
+        sdp_adapter_later(later);
         return;
     }
     sdp_list_remove(connection);
@@ -167,7 +167,8 @@ static int make(int fd, enum sdp_role role, const struct sdp_settings *settings,
     if (!connection)
         return ENOMEM;
     sdp_init_lock(&connection->lock);
-    connection->over.reap = reap;
+    connection->burial.run = reap;
+    connection->farewell.run = sdp_disconnect_here;
     connection->active = role == SDP_ACTIVE;
     connection->slots = slots < SDP_BUFFERS_MAX ? slots : SDP_BUFFERS_MAX;
     connection->stride = ((size_t)size + ALIGN - 1) / ALIGN * ALIGN;
