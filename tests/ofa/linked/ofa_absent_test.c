@@ -6,8 +6,10 @@
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Commands for drivers of the kernel. */
 static const char *const commands[] = {"execute_ioctl",
@@ -142,6 +144,61 @@ static void check_calls(void)
     ibv_unimport_dm(NULL);
 }
 
+/* Operations of the table, which programs reach by inline functions. */
+static void call_operations(struct ibv_context *context)
+{
+    struct ibv_pd pd = {.context = context};
+    struct ibv_cq cq = {.context = context};
+    struct ibv_qp qp = {.context = context};
+    struct ibv_srq srq = {.context = context};
+    struct ibv_ops_wr request = {.wr_id = 1};
+    struct ibv_ops_wr *bad = NULL;
+
+    REFUSED(ibv_open_xrcd(context, &(struct ibv_xrcd_init_attr){0}), NULL);
+    REFUSED(ibv_open_qp(context, &(struct ibv_qp_open_attr){0}), NULL);
+    REFUSED(ibv_alloc_null_mr(&pd), NULL);
+    REFUSED(ibv_alloc_dm(context, &(struct ibv_alloc_dm_attr){.length = 64}), NULL);
+    REFUSED(ibv_create_counters(context, &(struct ibv_counters_init_attr){0}), NULL);
+    REFUSED(ibv_create_flow(&qp, &(struct ibv_flow_attr){0}), NULL);
+    REFUSED(ibv_create_flow_action_esp(context, &(struct ibv_flow_action_esp_attr){0}), NULL);
+    REFUSED(ibv_create_wq(context, &(struct ibv_wq_init_attr){0}), NULL);
+    REFUSED(ibv_create_rwq_ind_table(context, &(struct ibv_rwq_ind_table_init_attr){0}), NULL);
+    REFUSED(ibv_advise_mr(&pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, NULL, 0), EOPNOTSUPP);
+    REFUSED(ibv_modify_cq(&cq, &(struct ibv_modify_cq_attr){0}), EOPNOTSUPP);
+    REFUSED(ibv_modify_qp_rate_limit(&qp, &(struct ibv_qp_rate_limit_attr){0}), EOPNOTSUPP);
+    REFUSED(ibv_query_rt_values_ex(context, &(struct ibv_values_ex){0}), EOPNOTSUPP);
+    REFUSED(ibv_post_srq_ops(&srq, &request, &bad), EOPNOTSUPP);
+    CHECK(bad == &request);
+}
+
+/* The log has a line for each of them. */
+static void check_operations(void)
+{
+    struct ibv_device **devices = ibv_get_device_list(NULL);
+    FILE *said = tmpfile();
+    int usual = dup(STDERR_FILENO);
+    struct ibv_context *context;
+    unsigned lines = 0;
+    char line[256];
+
+    CHECK(devices && devices[0] && said && usual >= 0);
+    context = ibv_open_device(devices[0]);
+    CHECK(context != NULL);
+    CHECK_EQ(0, setenv("ITAPI_LOG", "info", 1));
+    CHECK(dup2(fileno(said), STDERR_FILENO) >= 0);
+    call_operations(context);
+    CHECK(dup2(usual, STDERR_FILENO) >= 0);
+    CHECK_EQ(0, unsetenv("ITAPI_LOG"));
+    rewind(said);
+    while (fgets(line, sizeof(line), said))
+        lines += strncmp(line, "itapi ofa: ibv_", 15) == 0 && strstr(line, " is not there") != NULL;
+    CHECK_EQ(14, lines);
+    CHECK_EQ(0, ibv_close_device(context));
+    ibv_free_device_list(devices);
+    (void)fclose(said);
+    (void)close(usual);
+}
+
 /* Values that are unknown have a name, too. */
 static void check_names(void)
 {
@@ -202,6 +259,7 @@ int main(void)
     check_symbols();
     check_system();
     check_calls();
+    check_operations();
     check_names();
     return 0;
 }

@@ -26,7 +26,7 @@
 
 _Static_assert(sizeof(struct verbs_context) == 648, "as in rdma-core 44");
 
-/* Fills the table. The header answers EOPNOTSUPP for slots that stay NULL: unsupported calls. */
+/* Fills the table. The header answers EOPNOTSUPP for slots that stay NULL. */
 static void fill_operations(struct verbs_context *verbs)
 {
     struct ibv_context_ops *ops = &verbs->context.ops;
@@ -41,6 +41,7 @@ static void fill_operations(struct verbs_context *verbs)
     ops->post_send = ofa_post_send;
     ops->post_recv = ofa_post_recv;
 
+    ofa_slots_fill(verbs);
     verbs->query_port = ofa_query_port;
     verbs->query_device_ex = ofa_query_device_ex;
     verbs->alloc_td = ofa_alloc_td;

@@ -19,6 +19,9 @@ int ofa_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_por
 int ofa_query_device_ex(struct ibv_context *context, const struct ibv_query_device_ex_input *input,
                         struct ibv_device_attr_ex *attr, size_t length);
 
+/* Fills slots of operations that are not supported. */
+void ofa_slots_fill(struct verbs_context *verbs);
+
 extern const struct ofa_door ofa_door;
 
 #endif /* ITAPI_ULP_OFA_DEVICE_OFA_DEVICE_H */
