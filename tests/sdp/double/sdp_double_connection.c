@@ -22,8 +22,12 @@ struct sdp_connection {
     struct sdp_notify notify;
     pthread_mutex_t lock; /* guards `fd` at the end; only one thread reports at a time */
     bool closed;
+    struct sdp_connection *next; /* of all, which are never freed */
 };
 
+static struct sdp_connection
+    *all; /* guarded by all_lock, which is taken before those of connections */
+static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
 static int watcher = -1;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -106,6 +110,10 @@ int sdp_connection_start(int fd, enum sdp_role role, const struct sdp_settings *
     made->notify = *notify;
     (void)pthread_mutex_init(&made->lock, NULL);
     *connection = made;
+    (void)pthread_mutex_lock(&all_lock);
+    made->next = all;
+    all = made;
+    (void)pthread_mutex_unlock(&all_lock);
     (void)epoll_ctl(watcher, EPOLL_CTL_ADD, fd, &event);
     return 0;
 }
@@ -330,12 +338,19 @@ int sdp_get_stream_option(struct sdp_connection *connection, int level, int name
     return getsockopt(connection->fd, level, name, value, length) < 0 ? -errno : 0;
 }
 
+/* The watcher may report at this moment: its lock would stay locked in the child. */
 void sdp_before_fork(void)
 {
+    (void)pthread_mutex_lock(&all_lock);
+    for (struct sdp_connection *each = all; each; each = each->next)
+        (void)pthread_mutex_lock(&each->lock);
 }
 
 void sdp_after_fork_parent(void)
 {
+    for (struct sdp_connection *each = all; each; each = each->next)
+        (void)pthread_mutex_unlock(&each->lock);
+    (void)pthread_mutex_unlock(&all_lock);
 }
 
 /* The thread exists only in the parent. */
@@ -343,6 +358,9 @@ void sdp_after_fork_child(void)
 {
     pthread_t thread;
 
+    for (struct sdp_connection *each = all; each; each = each->next)
+        (void)pthread_mutex_init(&each->lock, NULL);
+    (void)pthread_mutex_init(&all_lock, NULL);
     if (watcher >= 0 && pthread_create(&thread, NULL, watch, NULL) == 0)
         (void)pthread_detach(thread);
 }
