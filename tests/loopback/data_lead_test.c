@@ -56,6 +56,19 @@ static void send_one(void)
     fx_done(bed.pair.a.request_evd, bed.pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 1, IT_DTO_SUCCESS);
 }
 
+/* Leads until a message has come. */
+static void *leads_once(void *unused)
+{
+    int fd;
+
+    fx_recv(bed.pair.b_ep, &bed.b, 0, 8, 1);
+    fd = begin();
+    send_one();
+    await_readable(fd);
+    end(IT_TRUE);
+    return unused;
+}
+
 /* ---- Callbacks ------------------------------------------------------------------------------ */
 
 struct call {
@@ -81,13 +94,7 @@ Test(data_lead, a_callback_runs_in_the_thread_that_leads, .init = bed_open, .fin
 
     CHECK_OK(it_evd_callback_attach(bed.pair.b.recv_evd, note, &call));
     for (unsigned i = 0; i < ROUNDS; i++) {
-        int fd;
-
-        fx_recv(bed.pair.b_ep, &bed.b, 0, 8, 1);
-        fd = begin();
-        send_one();
-        await_readable(fd);
-        end(IT_TRUE);
+        (void)leads_once(NULL);
         CHECK_EQ(i + 1, atomic_load(&call.count));
         CHECK(pthread_equal(pthread_self(), call.thread));
         CHECK_EQ(IT_ERR_INVALID_EVD_STATE, call.answer);
@@ -156,13 +163,8 @@ static uint64_t most_looks(uint64_t enough)
     CHECK_OK(it_evd_callback_attach(bed.pair.b.recv_evd, count_wakeups, &call));
     for (unsigned i = 0; i < ROUNDS && most < enough; i++) {
         uint64_t before;
-        int fd;
 
-        fx_recv(bed.pair.b_ep, &bed.b, 0, 8, 1);
-        fd = begin();
-        send_one();
-        await_readable(fd);
-        end(IT_TRUE);
+        (void)leads_once(NULL);
         FX_WAIT_WHILE(atomic_load(&call.count) == 2 * i, "the first callback");
         before = wakeups();
         fx_recv(bed.pair.b_ep, &bed.b, 0, 8, 1);
@@ -235,18 +237,6 @@ static void detaches(it_evd_handle_t evd, void *argument)
     meeting->answer = it_evd_callback_detach(bed.pair.b.recv_evd);
     meeting->had_left = atomic_load(&meeting->left);
     atomic_store(&meeting->detached, true);
-}
-
-static void *leads_once(void *unused)
-{
-    int fd;
-
-    fx_recv(bed.pair.b_ep, &bed.b, 0, 8, 1);
-    fd = begin();
-    send_one();
-    await_readable(fd);
-    end(IT_TRUE);
-    return unused;
 }
 
 Test(data_lead, who_detaches_waits_for_a_callback_in_another_thread, .init = bed_open,

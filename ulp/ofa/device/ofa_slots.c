@@ -9,80 +9,45 @@
 
 #include <errno.h>
 
-static void *absent(const char *name)
-{
-    (void)ofa_absent(name, EOPNOTSUPP);
-    return NULL;
-}
+/* ---- Objects: a function that makes none ----------------------------------------------------- */
 
-/* ---- Objects -------------------------------------------------------------------------------- */
+#define MAKES_NO(object, function, from_type, attributes_type)                                     \
+    static struct object *function(struct from_type *from, struct attributes_type *attributes)     \
+    {                                                                                              \
+        (void)from;                                                                                \
+        (void)attributes;                                                                          \
+        (void)ofa_absent("ibv_" #function, EOPNOTSUPP);                                            \
+        return NULL;                                                                               \
+    }
 
-static struct ibv_xrcd *open_xrcd(struct ibv_context *context, struct ibv_xrcd_init_attr *attr)
-{
-    (void)context;
-    (void)attr;
-    return absent("ibv_open_xrcd");
-}
-
-static struct ibv_qp *open_qp(struct ibv_context *context, struct ibv_qp_open_attr *attr)
-{
-    (void)context;
-    (void)attr;
-    return absent("ibv_open_qp");
-}
+MAKES_NO(ibv_xrcd, open_xrcd, ibv_context, ibv_xrcd_init_attr)
+MAKES_NO(ibv_qp, open_qp, ibv_context, ibv_qp_open_attr)
+MAKES_NO(ibv_dm, alloc_dm, ibv_context, ibv_alloc_dm_attr)
+MAKES_NO(ibv_counters, create_counters, ibv_context, ibv_counters_init_attr)
+MAKES_NO(ibv_flow, create_flow, ibv_qp, ibv_flow_attr)
+MAKES_NO(ibv_flow_action, create_flow_action_esp, ibv_context, ibv_flow_action_esp_attr)
+MAKES_NO(ibv_wq, create_wq, ibv_context, ibv_wq_init_attr)
+MAKES_NO(ibv_rwq_ind_table, create_rwq_ind_table, ibv_context, ibv_rwq_ind_table_init_attr)
 
 static struct ibv_mr *alloc_null_mr(struct ibv_pd *pd)
 {
     (void)pd;
-    return absent("ibv_alloc_null_mr");
+    (void)ofa_absent("ibv_alloc_null_mr", EOPNOTSUPP);
+    return NULL;
 }
 
-static struct ibv_dm *alloc_dm(struct ibv_context *context, struct ibv_alloc_dm_attr *attr)
-{
-    (void)context;
-    (void)attr;
-    return absent("ibv_alloc_dm");
-}
+/* ---- Changes: a function that changes nothing ------------------------------------------------ */
 
-static struct ibv_counters *create_counters(struct ibv_context *context,
-                                            struct ibv_counters_init_attr *attr)
-{
-    (void)context;
-    (void)attr;
-    return absent("ibv_create_counters");
-}
+#define CHANGES_NO(object, function, attributes_type)                                              \
+    static int function(struct object *changed, struct attributes_type *attributes)                \
+    {                                                                                              \
+        (void)changed;                                                                             \
+        (void)attributes;                                                                          \
+        return ofa_absent("ibv_" #function, EOPNOTSUPP);                                           \
+    }
 
-static struct ibv_flow *create_flow(struct ibv_qp *qp, struct ibv_flow_attr *attr)
-{
-    (void)qp;
-    (void)attr;
-    return absent("ibv_create_flow");
-}
-
-static struct ibv_flow_action *create_flow_action_esp(struct ibv_context *context,
-                                                      struct ibv_flow_action_esp_attr *attr)
-{
-    (void)context;
-    (void)attr;
-    return absent("ibv_create_flow_action_esp");
-}
-
-static struct ibv_wq *create_wq(struct ibv_context *context, struct ibv_wq_init_attr *attr)
-{
-    (void)context;
-    (void)attr;
-    return absent("ibv_create_wq");
-}
-
-static struct ibv_rwq_ind_table *create_rwq_ind_table(struct ibv_context *context,
-                                                      struct ibv_rwq_ind_table_init_attr *attr)
-{
-    (void)context;
-    (void)attr;
-    return absent("ibv_create_rwq_ind_table");
-}
-
-/* ---- Changes -------------------------------------------------------------------------------- */
+CHANGES_NO(ibv_cq, modify_cq, ibv_modify_cq_attr)
+CHANGES_NO(ibv_qp, modify_qp_rate_limit, ibv_qp_rate_limit_attr)
 
 static int advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags,
                      struct ibv_sge *segments, uint32_t count)
@@ -93,20 +58,6 @@ static int advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32
     (void)segments;
     (void)count;
     return ofa_absent("ibv_advise_mr", EOPNOTSUPP);
-}
-
-static int modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)
-{
-    (void)cq;
-    (void)attr;
-    return ofa_absent("ibv_modify_cq", EOPNOTSUPP);
-}
-
-static int modify_qp_rate_limit(struct ibv_qp *qp, struct ibv_qp_rate_limit_attr *attr)
-{
-    (void)qp;
-    (void)attr;
-    return ofa_absent("ibv_modify_qp_rate_limit", EOPNOTSUPP);
 }
 
 static int post_srq_ops(struct ibv_srq *srq, struct ibv_ops_wr *first, struct ibv_ops_wr **bad)
