@@ -20,8 +20,8 @@
 #define READER_HEADER_READ 256u
 
 /*
- * An Initiator whose offer has no answer reads one empty FPDU at a time, and ends its turn behind
- * the answer. So its first acknowledgement leaves before the program sees any message of the peer.
+ * An Initiator whose offer has no answer reads one empty FPDU in a turn. So its first
+ * acknowledgement leaves before the program sees any message that follows the answer.
  */
 #define READER_ANSWER_READ (IW_LENGTH_FIELD + IW_TAGGED_HEADER + IW_CRC_FIELD)
 
@@ -194,7 +194,7 @@ void uiw_reader_read(struct uiw_ep *ep, uint8_t *staging, bool shared, struct ui
             reader_read_direct(ep, staging, wanted, read);
         else
             reader_read_staged(ep, staging, read);
-    } while (read->state == UIW_READ_MORE && ep->own.asks == asks &&
+    } while (read->state == UIW_READ_MORE && !asks &&
              reader_turn_goes_on(ep, read, ep->rx.iw.fpdus - fpdus, reported, shared));
     uiw_count(&ep->rx.octets_in, read->octets);
     uiw_pause_note(&ep->rx.pause, uiw_reader_is_unfinished(ep));
