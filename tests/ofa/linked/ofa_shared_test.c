@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Shared receive queues: those of UD queue pairs draw in the order of posting and raise events.
- * Others get receives before there is a queue pair.
+ * Others get receives before there is a queue pair. One that cannot be created decides nothing.
  */
 #include "verbs_kit.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum {
     QKEY = 99,
@@ -207,6 +208,51 @@ static void connections(void)
     CHECK_EQ(0, ibv_destroy_srq(srq));
 }
 
+/* ---- A queue pair that is not created ------------------------------------------------------- */
+
+/*
+ * Returns an S-RQ for which no queue pair could be created, for lack of descriptors: the first
+ * queue pair of a process needs one for its number.
+ */
+static struct ibv_srq *tried_in_vain(enum ibv_qp_type type)
+{
+    struct ibv_srq *srq = create_srq();
+    struct rlimit limit;
+    struct rlimit none;
+
+    CHECK_EQ(0, post(srq, 0));
+    CHECK_EQ(0, getrlimit(RLIMIT_NOFILE, &limit));
+    none = (struct rlimit){.rlim_cur = 0, .rlim_max = limit.rlim_max};
+    CHECK_EQ(0, setrlimit(RLIMIT_NOFILE, &none));
+    CHECK(create_qp(type, srq) == NULL);
+    CHECK_EQ(0, setrlimit(RLIMIT_NOFILE, &limit));
+    return srq;
+}
+
+/* The S-RQ takes queue pairs of this type, with all its receives. */
+static void takes(struct ibv_srq *srq, enum ibv_qp_type type)
+{
+    struct ibv_qp *qp;
+
+    for (unsigned int i = 1; i < DEPTH; i++)
+        CHECK_EQ(0, post(srq, i));
+    CHECK_EQ(ENOMEM, post(srq, 0));
+    qp = create_qp(type, srq);
+    CHECK(qp != NULL);
+    CHECK_EQ(ENOMEM, post(srq, 0));
+    CHECK_EQ(0, ibv_destroy_qp(qp));
+    CHECK_EQ(0, ibv_destroy_srq(srq));
+}
+
+static void in_vain(void)
+{
+    struct ibv_srq *connections = tried_in_vain(IBV_QPT_RC);
+    struct ibv_srq *datagrams = tried_in_vain(IBV_QPT_UD);
+
+    takes(connections, IBV_QPT_UD);
+    takes(datagrams, IBV_QPT_RC);
+}
+
 int main(void)
 {
     verbs_kit_open();
@@ -214,6 +260,7 @@ int main(void)
     sends = ibv_create_cq(verbs_kit.context, DEPTH, NULL, NULL, 0);
     receives = ibv_create_cq(verbs_kit.context, DEPTH, NULL, NULL, 0);
     CHECK(mr && sends && receives);
+    in_vain();
     datagrams();
     connections();
     CHECK_EQ(0, ibv_destroy_cq(sends));

@@ -73,10 +73,7 @@ static int check(const struct ibv_context *context, const struct ibv_qp_init_att
     if ((attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) &&
         (attr->send_ops_flags & ~operations_of(attr->qp_type)))
         return ofa_absent("an operation of ibv_create_qp_ex", EOPNOTSUPP);
-    error = check_caps(attr);
-    if (error == 0 && attr->srq && ofa_srq_attach(ofa_srq_of(attr->srq), attr->qp_type) != 0)
-        error = ofa_absent("a shared receive queue of both datagrams and connections", EOPNOTSUPP);
-    return error;
+    return check_caps(attr);
 }
 
 /* ---- Creating ------------------------------------------------------------------------------- */
@@ -176,6 +173,12 @@ struct ibv_qp *ofa_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_
     }
     qp->base.handle = qp->base.qp_num;
     count(qp, 1);
+    /* Last: a queue pair that is not created decides nothing. */
+    if (qp->srq && ofa_srq_attach(qp->srq, attr->qp_type) != 0) {
+        (void)ibv_destroy_qp(&qp->base);
+        errno = ofa_absent("a shared receive queue of both datagrams and connections", EOPNOTSUPP);
+        return NULL;
+    }
     if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
         ofa_wr_init(qp, attr->send_ops_flags);
     attr->cap = qp->cap;
