@@ -99,6 +99,22 @@ static void not_connected(void)
     CHECK_EQ(0, rclose(rs));
 }
 
+/* As librspreload asks for the family of an rsocket that could not connect, to go on with TCP. */
+static void length_of_a_name(int domain, socklen_t whole)
+{
+    int rs = rsocket(domain, SOCK_STREAM, 0);
+    struct sockaddr_storage name = {.ss_family = AF_UNSPEC};
+    socklen_t length = 0;
+
+    CHECK_EQ(0, rgetsockname(rs, NULL, &length));
+    CHECK_EQ(whole, length);
+    CHECK_EQ(0, rgetsockname(rs, (struct sockaddr *)&name, &length));
+    CHECK_EQ(domain, name.ss_family);
+    FAILS_WITH(EFAULT, rgetsockname(rs, NULL, &length));
+    FAILS_WITH(EFAULT, rgetsockname(rs, (struct sockaddr *)&name, NULL));
+    CHECK_EQ(0, rclose(rs));
+}
+
 /* ---- Peers that are none -------------------------------------------------------------------- */
 
 enum {
@@ -294,6 +310,8 @@ int main(void)
     options();
     no_rsocket();
     not_connected();
+    length_of_a_name(AF_INET, sizeof(struct sockaddr_in));
+    length_of_a_name(AF_INET6, sizeof(struct sockaddr_in6));
     strangers_do_not_matter();
     lies(&too_much, sizeof(too_much));
     lies(&of_no_kind, sizeof(of_no_kind));

@@ -110,17 +110,21 @@ int rlisten(int socket, int backlog)
     return result;
 }
 
-/* Copies one of the id's addresses, which another thread may just be setting. */
+/*
+ * Copies one of the id's addresses, which another thread may just be setting. As in rdma-core, a
+ * length of 0 asks for the length only.
+ */
 static int copy_name(struct rsock *rs, const struct sockaddr *from, struct sockaddr *to,
                      socklen_t *length)
 {
     socklen_t whole;
 
-    if (!to || !length)
+    if (!length || (!to && *length > 0))
         return fail(EFAULT);
     (void)pthread_mutex_lock(&rs->lock);
     whole = ofa_address_length(from);
-    memcpy(to, from, *length < whole ? *length : whole);
+    if (*length > 0)
+        memcpy(to, from, *length < whole ? *length : whole);
     (void)pthread_mutex_unlock(&rs->lock);
     *length = whole;
     return 0;
