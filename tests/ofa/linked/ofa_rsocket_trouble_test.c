@@ -160,7 +160,8 @@ static void connect_stranger(struct stranger *stranger, struct sockaddr_in *addr
     struct rdma_conn_param param = {.private_data = hello,
                                     .private_data_len = length,
                                     .responder_resources = 1,
-                                    .initiator_depth = 1};
+                                    .initiator_depth = 1,
+                                    .rnr_retry_count = 7};
     struct ibv_qp_init_attr attr = {
         .cap = {.max_send_wr = 4,
                 .max_recv_wr = 4,

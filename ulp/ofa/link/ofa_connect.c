@@ -118,12 +118,30 @@ static const uint32_t rnr_timers[32] = {
 void ofa_link_limit_hold(struct ofa_qp *qp)
 {
     bool sends = atomic_load_explicit(&qp->state, memory_order_relaxed) == IBV_QPS_RTS;
-    uint32_t tries = sends && qp->base.qp_type == IBV_QPT_RC ? qp->attr.rnr_retry : ITX_HOLD_TRIES;
+    bool limited = sends && qp->base.qp_type == IBV_QPT_RC && !qp->link.moves;
+    uint32_t tries = limited ? qp->attr.rnr_retry : ITX_HOLD_TRIES;
     uint64_t try_us = rnr_timers[qp->attr.min_rnr_timer & 31];
 
     (void)itx_ep_limit_hold(qp->ep, tries, try_us);
     if (qp->send_ep != qp->ep)
         (void)itx_ep_limit_hold(qp->send_ep, tries, try_us);
+}
+
+/*
+ * Sets how long the peer's Sends wait: with rdma_cm, rnr_retry_count is for those. A device fails
+ * them at once if it is 0. Here adapter and program share the processors, and the program may have
+ * to wait for one, so 0 counts as 1.
+ */
+static void limit_peer(const struct ofa_qp *qp, uint8_t retries)
+{
+    struct itx_mpa_params params = {.size = sizeof(params)};
+    uint64_t try_us = rnr_timers[qp->attr.min_rnr_timer & 31];
+
+    if (itx_ep_get_mpa_params(qp->ep, &params) != IT_SUCCESS)
+        return;
+    params.hold_us =
+        retries < ITX_HOLD_TRIES ? (retries > 0 ? retries : 1) * try_us : IT_TIMEOUT_INFINITE;
+    (void)itx_ep_set_mpa_params(qp->ep, &params);
 }
 
 /* Sets attributes that a program sets by ibv_modify_qp if it moves its queue pair itself. */
@@ -144,8 +162,10 @@ static void set_attributes(struct ofa_qp *qp, const struct ofa_call *call)
         ofa_park_limit(qp, call->timeout, call->retry_cnt);
     }
     (void)pthread_mutex_unlock(&qp->context->lock);
-    if (qp->link.moves)
-        (void)itx_ep_limit_hold(qp->ep, call->rnr_retry, rnr_timers[attr->min_rnr_timer & 31]);
+    if (!qp->link.moves)
+        return;
+    ofa_link_limit_hold(qp);
+    limit_peer(qp, call->rnr_retry);
 }
 
 int ofa_link_connect(struct ibv_qp *base, const struct ofa_call *call)

@@ -54,7 +54,8 @@ int ofa_link_evd(struct ofa_context *context, it_event_type_t stream, size_t roo
 
 /*
  * Sets how long Sends wait for a receive: those of this side by rnr_retry, which is known in RTS,
- * those of the peer by min_rnr_timer.
+ * unless the connection moves the queue pair: then the peer's parameter limits them. Those of the
+ * peer by min_rnr_timer.
  */
 void ofa_link_limit_hold(struct ofa_qp *qp);
 
