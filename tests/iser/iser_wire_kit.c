@@ -294,6 +294,7 @@ void wire_connect(struct wire *wire, const struct wire_bed *bed, enum wire_way w
 {
     memset(wire, 0, sizeof(*wire));
     raw_connect(&wire->raw, bed->port);
+    wire->raw.between = bed->between;
     wire->way = way;
     wire->ird = bed->ird ? bed->ird : IRD_LINUX;
     wire->cmd_sn = WIRE_CMD_SN;

@@ -40,6 +40,7 @@ struct wire_bed {
      */
     void (*before_stop)(void);
     void (*run)(struct wire_bed *bed); /* of wire_run */
+    void (*between)(void);             /* of initiators: called after each octet that they send */
     bool stopping;
 };
 

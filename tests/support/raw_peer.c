@@ -166,12 +166,14 @@ bool raw_send_part(struct raw_peer *peer, const void *data, size_t len)
     const unsigned char *octets = data;
 
     while (len != 0) {
-        ssize_t sent = send(peer->fd, octets, len, MSG_NOSIGNAL);
+        ssize_t sent = send(peer->fd, octets, peer->between ? 1 : len, MSG_NOSIGNAL);
 
         if (sent < 0 && errno == EINTR)
             continue;
         if (sent < 0)
             return false;
+        if (peer->between)
+            peer->between();
         octets += sent;
         len -= (size_t)sent;
     }

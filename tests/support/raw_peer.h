@@ -114,6 +114,7 @@ struct raw_peer {
     bool markers;      /* the other side must send markers */
     uint64_t received; /* octets of the FPDU stream, markers included */
     uint64_t markers_seen;
+    void (*between)(void); /* not NULL: octets leave one by one, and each is followed by a call */
     char error[160];
 };
 

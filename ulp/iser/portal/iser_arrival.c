@@ -8,7 +8,9 @@
 
 #include "pdu/iser_stream.h"
 
+#include <errno.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -155,20 +157,23 @@ void iser_arrivals_begin_anew(struct itiser *target)
     }
 }
 
-void iser_arrivals_expire(struct itiser *target)
+void iser_arrivals_look(struct itiser *target)
 {
     uint64_t now = iser_now_ms();
 
     /* arrival_drop unlinks it. NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
     while (target->oldest && now - target->oldest->born_ms >= target->login_timeout_ms)
         arrival_drop(target->oldest);
+    for (struct iser_arrival *at = target->oldest; at; at = at->younger)
+        if (at->fd >= 0)
+            (void)event_add(&at->readable, NULL); /* if this fails, the next look repeats it */
 }
 
 /* ---------------------------------------------------------------- the first octets */
 
 static void arrival_set_low_water(int fd, int octets)
 {
-    /* If this fails, a slow connection is polled more often. */
+    /* If this fails, the target looks at a slow connection every ARRIVAL_LOOK_US. */
     (void)setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &octets, sizeof(octets));
 }
 
@@ -229,6 +234,19 @@ static bool arrival_may_request(struct itiser *target)
     return target->requests++ < ARRIVAL_REQUESTS;
 }
 
+/*
+ * Fewer octets than needed: TCP without memory passes over the low water mark. Returns true if the
+ * others may still come.
+ */
+static bool arrival_may_go_on(int fd, ssize_t got)
+{
+    struct pollfd end = {.fd = fd, .events = POLLRDHUP};
+
+    if (got < 0)
+        return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+    return got > 0 && poll(&end, 1, 0) == 0;
+}
+
 static void arrival_readable(evutil_socket_t fd, short what, void *argument)
 {
     struct iser_arrival *arrival = argument;
@@ -237,8 +255,11 @@ static void arrival_readable(evutil_socket_t fd, short what, void *argument)
     bool rdma;
 
     (void)what;
-    if (got < (ssize_t)sizeof(octets)) { /* the stream has ended, or failed */
-        arrival_free(arrival);
+    if (got < (ssize_t)sizeof(octets)) {
+        if (arrival_may_go_on(fd, got))
+            (void)event_del(&arrival->readable); /* until iser_arrivals_look */
+        else
+            arrival_free(arrival);
         return;
     }
     rdma = memcmp(octets, "MPA ID Req Frame", sizeof(octets)) == 0;

@@ -78,7 +78,8 @@ bool iser_arrival_begin_rdma(struct iser_portal *portal, struct iser_link *link)
 void iser_arrival_settled(struct iser_session *session);
 /* Returns false if there is none. */
 bool iser_arrival_drop_oldest(struct itiser *target);
-void iser_arrivals_expire(struct itiser *target);
+/* Called every now and then: their time may be over, or their octets may have come. */
+void iser_arrivals_look(struct itiser *target);
 /* Drops logins that have begun: what they were allowed by other rules does not count any more. */
 void iser_arrivals_begin_anew(struct itiser *target);
 

@@ -75,7 +75,7 @@ static void itiser_look(evutil_socket_t fd, short what, void *argument)
 {
     (void)fd;
     (void)what;
-    iser_arrivals_expire(argument);
+    iser_arrivals_look(argument);
 }
 
 static void itiser_reap(evutil_socket_t fd, short what, void *argument)
