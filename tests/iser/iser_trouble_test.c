@@ -488,6 +488,50 @@ static void slow_logins(void)
     check_alive();
 }
 
+/* Logs in for discovery. */
+static void discover(struct wire *wire, enum wire_way way, unsigned number)
+{
+    static const char keys[] = NAME "SessionType=Discovery";
+    unsigned char bhs[48];
+
+    wire_connect(wire, &bed, way);
+    if (way == WIRE_RDMA)
+        wire_mpa(wire);
+    wire_begin(wire, bhs, 0x43, 0x87);
+    bhs[8] = 0x40;
+    bhs[13] = (unsigned char)number;
+    wire_send(wire, bhs, keys, sizeof(keys));
+    wire_expect(wire, &pdu, 0x23);
+    CHECK_EQ(0x87, pdu.bhs[1]);
+}
+
+/*
+ * Discovery asks for no secret here, so sessions of it count with connections that have not logged
+ * in, and the oldest ones end. The time limit of a login does not end them.
+ */
+static void discoveries(void)
+{
+    struct wire wires[SILENT], silent;
+    unsigned char bhs[48];
+
+    for (unsigned i = 0; i < SILENT; i++)
+        discover(&wires[i], i % 2 ? WIRE_RDMA : WIRE_PLAIN, i);
+    for (unsigned i = 0; i < SILENT - 16; i++)
+        CHECK(!wire_receive(&wires[i], &pdu));
+    wire_connect(&silent, &bed, WIRE_PLAIN);
+    CHECK(!wire_receive(&silent, &pdu));
+    for (unsigned i = SILENT - 15; i < SILENT; i++) {
+        wire_begin(&wires[i], bhs, 0x04, 0x80);
+        wire_put(bhs + 20, 0xffffffff, 4);
+        wire_send(&wires[i], bhs, "SendTargets=All", 16);
+        wire_expect(&wires[i], &pdu, 0x24);
+    }
+    check_alive();
+    for (unsigned i = 0; i < SILENT; i++)
+        wire_free(&wires[i]);
+    wire_free(&silent);
+}
+
 /* ---- the end --------------------------------------------------------------------------------- */
 
 static struct wire gone[3];
@@ -516,12 +560,12 @@ int main(void)
     static void (*const tests[])(void) = {
         lying,       wrong_data,  wrong_unasked_data, wrong_digests, wrong_data_digest,
         not_allowed, no_tags,     wrong_tag,          no_hello,      after_logout,
-        bad_logins,  half_logins, slow_logins};
+        bad_logins,  half_logins, slow_logins,        discoveries};
 
     for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
         wire_prepare(&bed);
         bed.config.half_logins = 32;
-        if (tests[i] == slow_logins)
+        if (tests[i] == slow_logins || tests[i] == discoveries)
             bed.config.login_timeout_ms = 3000;
         wire_open(&bed);
         tests[i]();

@@ -164,8 +164,11 @@ struct itiser_config {
     unsigned login_timeout_ms; /* 0: 15000 */
     /* Silence of an initiator until it is pinged, and again until it is dropped; 0: 30000. */
     unsigned silence_ms;
-    unsigned half_logins;       /* limit of connections that have not logged in; 0: 512 */
-    unsigned half_logins_share; /* the same per address; 0: half of them */
+    /*
+     * Limit of connections that have not logged in, and of discovery sessions without a proof;
+     * 0: 512. The same per address; 0: half of them.
+     */
+    unsigned half_logins, half_logins_share;
     unsigned threads;           /* threads of the pool; 0: 4 */
 };
 

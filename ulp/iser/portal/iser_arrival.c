@@ -2,7 +2,8 @@
 /*
  * Connections that have not logged in. Their time, their number and their number per address are
  * limited. The oldest makes room, so a new one is never refused. Those whose initiators have proved
- * a secret are dropped last: whoever has none cannot displace them.
+ * a secret are dropped last: whoever has none cannot displace them. Discovery sessions without a
+ * proof stay here until they end, and only their time is not limited.
  */
 #include "portal/iser_portal.h"
 
@@ -144,6 +145,21 @@ static void arrival_make_room(struct itiser *target, const struct sockaddr_stora
         (void)iser_arrival_drop_oldest(target);
 }
 
+/* Returns false for a discovery session. */
+static bool arrival_is_half(const struct iser_arrival *arrival)
+{
+    return !arrival->session || arrival->session->phase == ISER_LOGGING_IN;
+}
+
+void iser_arrivals_cut(struct itiser *target)
+{
+    for (struct iser_arrival *next, *at = target->oldest; at; at = next) {
+        next = at->younger;
+        if (arrival_is_half(at))
+            arrival_drop(at);
+    }
+}
+
 void iser_arrivals_begin_anew(struct itiser *target)
 {
     struct iser_arrival *at = target->oldest;
@@ -161,12 +177,13 @@ void iser_arrivals_look(struct itiser *target)
 {
     uint64_t now = iser_now_ms();
 
-    /* arrival_drop unlinks it. NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
-    while (target->oldest && now - target->oldest->born_ms >= target->login_timeout_ms)
-        arrival_drop(target->oldest);
-    for (struct iser_arrival *at = target->oldest; at; at = at->younger)
-        if (at->fd >= 0)
+    for (struct iser_arrival *next, *at = target->oldest; at; at = next) {
+        next = at->younger;
+        if (arrival_is_half(at) && now - at->born_ms >= target->login_timeout_ms)
+            arrival_drop(at);
+        else if (at->fd >= 0)
             (void)event_add(&at->readable, NULL); /* if this fails, the next look repeats it */
+    }
 }
 
 /* ---------------------------------------------------------------- the first octets */

@@ -17,7 +17,7 @@ struct iser_portal {
     struct event resume; /* after accept has run out of descriptors */
 };
 
-/* A connection that has not logged in. */
+/* A connection that has not logged in, or a discovery session without a proof. */
 struct iser_arrival {
     struct iser_arrival *younger, *older;
     struct itiser *owner;
@@ -74,12 +74,14 @@ void iser_arrival_begin(struct iser_portal *portal, int fd, const struct sockadd
  * memory.
  */
 bool iser_arrival_begin_rdma(struct iser_portal *portal, struct iser_link *link);
-/* Called when the session has logged in, or is gone. */
+/* Called when the session is no arrival any more, or is gone. */
 void iser_arrival_settled(struct iser_session *session);
 /* Returns false if there is none. */
 bool iser_arrival_drop_oldest(struct itiser *target);
 /* Called every now and then: their time may be over, or their octets may have come. */
 void iser_arrivals_look(struct itiser *target);
+/* Drops all but discovery sessions. */
+void iser_arrivals_cut(struct itiser *target);
 /* Drops logins that have begun: what they were allowed by other rules does not count any more. */
 void iser_arrivals_begin_anew(struct itiser *target);
 

@@ -294,8 +294,7 @@ void itiser_stop(struct itiser *target, unsigned timeout_ms, void (*stopped)(voi
     target->stopped_argument = argument;
     target->stop_at_ms = iser_now_ms() + timeout_ms;
     itiser_close_portals(target);
-    while (iser_arrival_drop_oldest(target)) {
-    }
+    iser_arrivals_cut(target);
     /* Ends a session whose initiator has disconnected. */
     for (struct iser_session *next, *session = target->service.sessions; session; session = next) {
         next = session->next;

@@ -117,22 +117,11 @@ static bool login_gather(struct iser_login *login, const struct iser_pdu *pdu)
 
 /* ---------------------------------------------------------------- the two stages */
 
-static const struct itiser_target_config *login_secrets(const struct iser_session *session)
-{
-    return session->target ? &session->target->config : &session->service->discovery;
-}
-
-bool iser_login_is_proven(const struct iser_session *session)
-{
-    return session->login && session->login->authenticated &&
-           login_secrets(session)->incoming.length > 0;
-}
-
 static uint16_t login_security(struct iser_session *session, struct login_flags *flags,
                                struct iser_text *out)
 {
     struct iser_login *login = session->login;
-    const struct itiser_target_config *secrets = login_secrets(session);
+    const struct itiser_target_config *secrets = iser_login_secrets(session);
 
     if (flags->now != LOGIN_SECURITY || login->authenticated)
         return 0;
@@ -198,7 +187,7 @@ static uint16_t login_text(struct iser_session *session, struct login_flags *fla
         return status;
     /* Skipping or leaving the security stage is allowed only if the target asks for no proof. */
     if ((flags->now != LOGIN_SECURITY || flags->transit) && !login->authenticated) {
-        if (login_secrets(session)->incoming.length > 0)
+        if (iser_login_secrets(session)->incoming.length > 0)
             return LOGIN_AUTHENTICATION;
         login->authenticated = true;
     }

@@ -83,6 +83,17 @@ static bool list_allows_address(const char *const *networks, const struct sockad
     return false;
 }
 
+const struct itiser_target_config *iser_login_secrets(const struct iser_session *session)
+{
+    return session->target ? &session->target->config : &session->service->discovery;
+}
+
+bool iser_login_is_proven(const struct iser_session *session)
+{
+    return session->login && session->login->authenticated &&
+           iser_login_secrets(session)->incoming.length > 0;
+}
+
 bool iser_login_is_allowed(const struct iser_session *session, const struct iser_target *target)
 {
     return list_allows_name(target->config.initiators, session->initiator) &&
@@ -341,6 +352,7 @@ static uint16_t login_take_over(struct iser_session *session)
 static void login_complete(struct iser_session *session, uint8_t *bhs, const struct iser_text *text)
 {
     bool converts = session->params.rdma && !session->link->ops->rdma;
+    bool settles = !session->discovery || iser_login_is_proven(session);
 
     if (!session->tsih)
         login_choose_tsih(session);
@@ -357,7 +369,8 @@ static void login_complete(struct iser_session *session, uint8_t *bhs, const str
     session->login = NULL;
     session->phase = ISER_FULL_FEATURE;
     session->service->logins++;
-    session->service->settled(session);
+    if (settles)
+        session->service->settled(session);
     if (!converts)
         iser_session_send(session, bhs, text->octets, text->length);
     else if (!session->service->convert(session, bhs, text))

@@ -55,7 +55,10 @@ struct iser_service {
     void *portal;
     /* Appends the TargetAddress lines for an initiator that came through this session. */
     void (*addresses)(struct iser_session *session, struct iser_text *out);
-    /* Called when the session has logged in, or is about to be freed. */
+    /*
+     * Called when the session has logged in, other than for discovery without a proof, or is about
+     * to be freed.
+     */
     void (*settled)(struct iser_session *session);
     /*
      * Way (A): turns the connection into RDMA after the final Login Response. A session of way (A)
@@ -195,13 +198,15 @@ extern const struct iser_link_user iser_session_link_user;
 /* ---- iser_login.c ---- */
 
 void iser_login_request(struct iser_session *session, const struct iser_pdu *pdu);
-/* Returns true during a login whose initiator has proved its secret. */
-bool iser_login_is_proven(const struct iser_session *session);
 
 /* ---- iser_login_done.c ---- */
 
 /* Handles the names of initiator and target. Returns 0 or a login status. */
 uint16_t iser_login_names(struct iser_session *session, const char *text, size_t length);
+/* Returns the configuration that has the secrets of the login. */
+const struct itiser_target_config *iser_login_secrets(const struct iser_session *session);
+/* Returns true during a login whose initiator has proved its secret. */
+bool iser_login_is_proven(const struct iser_session *session);
 /* Checks name and address. */
 bool iser_login_is_allowed(const struct iser_session *session, const struct iser_target *target);
 /* Everything is agreed on: creates or continues the session and sends the last response. */
