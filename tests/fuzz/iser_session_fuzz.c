@@ -117,6 +117,7 @@ static bool world_make(void)
     target.config.units[0] = itiser_unit_open(&unit, NULL);
     target.scsi = iser_scsi_target_new(&target.config, NULL, error);
     service.base = base;
+    service.buffered_max = 16 << 20;
     service.targets = &target;
     service.target_count = 1;
     service.addresses = no_addresses;

@@ -40,6 +40,7 @@ static void check_all_keys(void)
                "half-logins = 100\n"
                "half-logins-per-address = 10\n"
                "threads = 2\n"
+               "buffers = 16M\n"
                "status-socket = /tmp/s\n"
                "\n"
                "[portal]\n"
@@ -74,6 +75,7 @@ static void check_all_keys(void)
     CHECK_EQ(100, settings->config.half_logins);
     CHECK_EQ(10, settings->config.half_logins_share);
     CHECK_EQ(2, settings->config.threads);
+    CHECK_EQ(16 << 20, settings->config.buffers);
     CHECK_EQ(ITISER_PLAIN | ITISER_CONVERT, settings->portals[0].kinds);
     CHECK_EQ(2, settings->portals[0].tag);
     CHECK_EQ(ITISER_PLAIN | ITISER_RDMA | ITISER_CONVERT, settings->portals[1].kinds);
@@ -120,6 +122,7 @@ static void check_mistakes(void)
         {"[nonsense]\n", "options, portal or target"},
         {"[target ]\n", "options, portal or target"},
         {"lun 0 = memory size=1M\n", "not a key"},
+        {"buffers = 1M\n", "buffers: 16M or more"},
         {"threads = 257\n", "threads: 0 to 256"},
         {"threads =\n", "threads: 0 to 256"},
         {"threads = 1K\n", "threads: 0 to 256"},

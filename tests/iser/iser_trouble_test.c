@@ -532,6 +532,70 @@ static void discoveries(void)
     wire_free(&silent);
 }
 
+/* ---- buffers --------------------------------------------------------------------------------- */
+
+#define HOARD  16u
+#define BLOCKS 8192u /* 4 MiB */
+
+static void begin_null_read(struct wire *wire)
+{
+    unsigned char bhs[48];
+
+    wire_begin(wire, bhs, 0x01, 0xc1);
+    bhs[9] = 1;
+    wire_put(bhs + 20, BLOCKS * WIRE_BLOCK, 4);
+    bhs[32] = 0x28;
+    wire_put(bhs + 39, BLOCKS, 2);
+    wire_send(wire, bhs, NULL, 0);
+}
+
+/* Returns the status. */
+static unsigned end_null_read(struct wire *wire)
+{
+    do {
+        CHECK(wire_receive(wire, &pdu));
+    } while (pdu.bhs[0] == 0x25 && !(pdu.bhs[1] & 1));
+    return pdu.bhs[3];
+}
+
+static unsigned null_read(struct wire *wire)
+{
+    begin_null_read(wire);
+    return end_null_read(wire);
+}
+
+static void nothing(struct wire_bed *target)
+{
+    (void)target;
+}
+
+/* An initiator that reads nothing gets no more buffers than it leaves to others. */
+static void hoarding(void)
+{
+    struct wire hoards, other;
+    unsigned busy = 0;
+
+    WIRE_LOGIN(&hoards, &bed, WIRE_PLAIN, "InitialR2T=Yes");
+    WIRE_LOGIN(&other, &bed, WIRE_DIGESTS, "InitialR2T=Yes");
+    (void)null_read(&hoards); /* an attention */
+    (void)null_read(&other);
+    for (unsigned i = 0; i < HOARD; i++)
+        begin_null_read(&hoards);
+    wire_run(&bed, nothing); /* the target has taken them */
+    wire_run(&bed, nothing);
+    CHECK_EQ(0, null_read(&other));
+    for (unsigned i = 0; i < HOARD; i++) {
+        unsigned status = end_null_read(&hoards);
+
+        CHECK(status == 0 || status == 8);
+        busy += status == 8;
+    }
+    CHECK(busy > 0 && busy < HOARD);
+    CHECK_EQ(0, null_read(&hoards));
+    wire_logout(&other);
+    wire_logout(&hoards);
+}
+
 /* ---- the end --------------------------------------------------------------------------------- */
 
 static struct wire gone[3];
@@ -560,11 +624,12 @@ int main(void)
     static void (*const tests[])(void) = {
         lying,       wrong_data,  wrong_unasked_data, wrong_digests, wrong_data_digest,
         not_allowed, no_tags,     wrong_tag,          no_hello,      after_logout,
-        bad_logins,  half_logins, slow_logins,        discoveries};
+        bad_logins,  half_logins, slow_logins,        discoveries,   hoarding};
 
     for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
         wire_prepare(&bed);
         bed.config.half_logins = 32;
+        bed.config.buffers = 16 << 20;
         if (tests[i] == slow_logins || tests[i] == discoveries)
             bed.config.login_timeout_ms = 3000;
         wire_open(&bed);

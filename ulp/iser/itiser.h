@@ -169,7 +169,12 @@ struct itiser_config {
      * 0: 512. The same per address; 0: half of them.
      */
     unsigned half_logins, half_logins_share;
-    unsigned threads;           /* threads of the pool; 0: 4 */
+    unsigned threads; /* threads of the pool; 0: 4 */
+    /*
+     * Octets of the buffers of all commands. A session may have as much as is left for others; its
+     * commands end with BUSY beyond that. 0: 1 GiB.
+     */
+    uint64_t buffers;
 };
 
 struct itiser;

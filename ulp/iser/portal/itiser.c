@@ -16,6 +16,7 @@
 #define HALF_LOGINS      512u
 #define POOL_THREADS     4u
 #define STOP_LOOK_US     20000
+#define BUFFERS          (UINT64_C(1) << 30)
 
 /* ---------------------------------------------------------------- discovery */
 
@@ -224,6 +225,7 @@ static bool itiser_begin(struct itiser *target, const struct itiser_config *conf
     service->addresses = itiser_addresses;
     service->settled = iser_arrival_settled;
     service->write_base = config->write_base;
+    service->buffered_max = config->buffers ? config->buffers : BUFFERS;
     service->silence.tv_sec = silence_ms / 1000;
     service->silence.tv_usec = silence_ms % 1000 * 1000;
     iser_aborted_init(service);

@@ -19,6 +19,7 @@ enum {
 };
 
 #define LINE_MAX_OCTETS 4096
+#define BUFFERS_LEAST   (UINT64_C(16) << 20) /* so that a command of the largest size fits */
 
 /* Strings live as long as the settings. */
 struct iser_text_list {
@@ -271,6 +272,12 @@ static bool set_half_logins_share(struct iser_settings *settings, const char *va
     return iser_value_number(value, 65536, &settings->config.half_logins_share);
 }
 
+static bool set_buffers(struct iser_settings *settings, const char *value)
+{
+    return iser_value_size(value, &settings->config.buffers) &&
+           settings->config.buffers >= BUFFERS_LEAST;
+}
+
 static bool set_threads(struct iser_settings *settings, const char *value)
 {
     return iser_value_number(value, 256, &settings->config.threads);
@@ -415,6 +422,7 @@ static const struct {
     {OPTIONS, "silence", set_silence, "1 to 3600 (seconds)"},
     {OPTIONS, "half-logins", set_half_logins, "0 to 65536"},
     {OPTIONS, "half-logins-per-address", set_half_logins_share, "0 to 65536"},
+    {OPTIONS, "buffers", set_buffers, "16M or more"},
     {OPTIONS, "threads", set_threads, "0 to 256"},
     {OPTIONS, "status-socket", set_status_socket, "a path"},
     {OPTIONS, "discovery-chap", set_discovery_chap, "NAME SECRET"},

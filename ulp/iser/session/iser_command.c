@@ -297,7 +297,30 @@ static bool command_use_unit(struct iser_task *task)
     return true;
 }
 
-/* Returns false without memory. */
+/*
+ * A session may have as much as is left for all others. So each finds something, however many do
+ * not read what they have asked for. Returns false without memory, too.
+ */
+static bool command_get_buffer(struct iser_task *task, uint32_t size)
+{
+    struct iser_session *session = task->session;
+    struct iser_service *service = session->service;
+    uint64_t octets = iser_buffer_octets(size);
+    struct iser_transfer *transfer = &task->transfer;
+
+    if (session->buffered + octets > service->buffered_max - service->buffered)
+        return false;
+    transfer->buffer = iser_buffer_get(session->buffers, size);
+    if (!transfer->buffer)
+        return false;
+    session->buffered += octets;
+    service->buffered += octets;
+    transfer->data = transfer->buffer->octets;
+    transfer->lmr = transfer->buffer->lmr;
+    return true;
+}
+
+/* Returns false if it gets no buffer. */
 static bool command_get_data(struct iser_task *task)
 {
     struct iser_scsi_command *command = &task->command;
@@ -306,13 +329,8 @@ static bool command_get_data(struct iser_task *task)
         command->out_length > command->in_length ? command->out_length : command->in_length;
 
     transfer->out_length = command->out_length;
-    if (size > 0 && !command_use_unit(task)) {
-        transfer->buffer = iser_buffer_get(task->session->buffers, size);
-        if (!transfer->buffer)
-            return false;
-        transfer->data = transfer->buffer->octets;
-        transfer->lmr = transfer->buffer->lmr;
-    }
+    if (size > 0 && !command_use_unit(task) && !command_get_buffer(task, size))
+        return false;
     command->data = transfer->data;
     return true;
 }

@@ -46,6 +46,7 @@ struct iser_service {
     struct itiser_target_config discovery; /* has the secrets of discovery sessions */
     struct iser_session *sessions;
     struct iser_buffers buffers, rdma_buffers;
+    uint64_t buffered, buffered_max; /* octets of buffers that commands have; their limit */
     uint16_t last_tsih;
     uint32_t last_task; /* numbers of tasks in order of arrival */
     uint64_t logins, failed_logins;
@@ -159,7 +160,8 @@ struct iser_session {
     bool pinged, heard;
     uint32_t ping;
     uint64_t commands;
-    void *arrival; /* the portal's, until the session has settled */
+    uint64_t buffered; /* its part of the service's */
+    void *arrival;     /* the portal's, until the session has settled */
 };
 
 /* ---- iser_session.c ---- */

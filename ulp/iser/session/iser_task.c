@@ -62,6 +62,20 @@ void iser_task_leave_window(struct iser_task *task)
     iser_task_window(task->session);
 }
 
+static void task_put_buffer(struct iser_task *task)
+{
+    struct iser_session *session = task->session;
+    struct iser_buffer *buffer = task->transfer.buffer;
+    uint64_t octets;
+
+    if (!buffer)
+        return;
+    octets = iser_buffer_size(buffer);
+    session->buffered -= octets;
+    session->service->buffered -= octets;
+    iser_buffer_put(session->buffers, buffer);
+}
+
 void iser_task_free(struct iser_task *task)
 {
     struct iser_session *session = task->session;
@@ -70,7 +84,7 @@ void iser_task_free(struct iser_task *task)
     while (*at != task)
         at = &(*at)->next;
     *at = task->next;
-    iser_buffer_put(session->buffers, task->transfer.buffer);
+    task_put_buffer(task);
     task->next = session->spare;
     session->spare = task;
     session->task_count--;

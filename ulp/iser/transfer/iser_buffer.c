@@ -11,6 +11,20 @@ static size_t buffer_size(unsigned size_class)
     return (size_t)BUFFER_SMALLEST << size_class;
 }
 
+static unsigned buffer_class(size_t size)
+{
+    unsigned size_class = 0;
+
+    while (size_class < ISER_BUFFER_CLASSES && buffer_size(size_class) < size)
+        size_class++;
+    return size_class;
+}
+
+size_t iser_buffer_octets(size_t size)
+{
+    return buffer_size(buffer_class(size));
+}
+
 static void buffer_free(struct iser_buffer *buffer)
 {
     if (buffer->lmr)
@@ -40,10 +54,8 @@ static struct iser_buffer *buffer_new(const struct iser_buffers *buffers, unsign
 struct iser_buffer *iser_buffer_get(struct iser_buffers *buffers, size_t size)
 {
     struct iser_buffer *buffer;
-    unsigned size_class = 0;
+    unsigned size_class = buffer_class(size);
 
-    while (size_class < ISER_BUFFER_CLASSES && buffer_size(size_class) < size)
-        size_class++;
     if (size_class == ISER_BUFFER_CLASSES)
         return NULL;
     buffer = buffers->free[size_class];
@@ -54,10 +66,13 @@ struct iser_buffer *iser_buffer_get(struct iser_buffers *buffers, size_t size)
     return buffer;
 }
 
+size_t iser_buffer_size(const struct iser_buffer *buffer)
+{
+    return buffer_size(buffer->size_class);
+}
+
 void iser_buffer_put(struct iser_buffers *buffers, struct iser_buffer *buffer)
 {
-    if (!buffer)
-        return;
     if (buffers->kept + buffer_size(buffer->size_class) > BUFFERS_KEPT) {
         buffer_free(buffer);
         return;

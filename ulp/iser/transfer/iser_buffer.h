@@ -32,9 +32,11 @@ struct iser_buffers {
     unsigned region_count;
 };
 
+/* Returns the octets that a buffer for so many takes. */
+size_t iser_buffer_octets(size_t size);
 /* Returns NULL without memory, or above 16 MiB. */
 struct iser_buffer *iser_buffer_get(struct iser_buffers *buffers, size_t size);
-/* Does nothing for NULL. */
+size_t iser_buffer_size(const struct iser_buffer *buffer);
 void iser_buffer_put(struct iser_buffers *buffers, struct iser_buffer *buffer);
 /* Returns the LMR of a unit's memory, which is registered once; NULL: it is not registered. */
 it_lmr_handle_t iser_buffers_region(struct iser_buffers *buffers, void *octets, uint64_t size);
