@@ -115,6 +115,23 @@ static void session_ping(struct iser_session *session)
     iser_session_send(session, bhs, NULL, 0);
 }
 
+/*
+ * Returns true if an aborted task has waited for the initiator's data since the last look: answers
+ * to task management, of other initiators, too, wait for it.
+ */
+static bool session_stalls(const struct iser_session *session)
+{
+    bool stalls = false;
+
+    for (unsigned i = 0; i < ISER_TASK_BUCKETS; i++)
+        for (struct iser_task *task = session->tasks[i]; task; task = task->next)
+            if (task->aborted && (task->reading || task->placing)) {
+                stalls |= task->overdue;
+                task->overdue = true;
+            }
+    return stalls;
+}
+
 static void session_idle(evutil_socket_t fd, short what, void *argument)
 {
     struct iser_session *session = argument;
@@ -126,7 +143,9 @@ static void session_idle(evutil_socket_t fd, short what, void *argument)
         return; /* the portal has its own time limit */
     session->heard = false;
     iser_session_enter(session);
-    if (heard)
+    if (session_stalls(session))
+        iser_session_end(session, "the data of an aborted command does not come");
+    else if (heard)
         session->pinged = false;
     else if (session->pinged || session->phase == ISER_LEAVING)
         iser_session_end(session, "the initiator is silent");

@@ -87,6 +87,7 @@ struct iser_task {
     bool aborted;      /* gets no response; freed when its buffer is no longer used */
     bool placing;      /* the link reads a data segment into the buffer */
     bool reading;      /* RDMA Reads into the buffer are outstanding */
+    bool overdue;      /* aborted, and its data has not come since the last look */
     bool unsolicited;  /* Data-Out without R2T may come */
     uint32_t received; /* octets of data-out, including dropped ones */
     uint32_t data_sn;  /* the next one expected */
