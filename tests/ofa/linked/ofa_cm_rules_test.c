@@ -63,17 +63,20 @@ static void of_one_family(void)
     cm_kit_destroy(id);
 }
 
-/* A group is no address of this host, and there is no way to one without a scope. */
-static void no_groups(void)
+/*
+ * A group is no address of this host, and there is no way to one without a scope. An address of
+ * another host has the errno of Linux's rdma_cm, too.
+ */
+static void foreign_addresses(void)
 {
     struct sockaddr_in6 scopeless = {.sin6_family = AF_INET6,
                                      .sin6_addr = {.s6_addr = {0xff, 0x02, [15] = 1}}};
-    const uint32_t groups[] = {0xe0000001, INADDR_BROADCAST};
+    const uint32_t foreign[] = {0xe0000001, INADDR_BROADCAST, 0xc6336401 /* RFC 5737 */};
     struct sockaddr_in own = cm_kit_local(1, 0);
     struct rdma_cm_id *id = new_id();
 
-    for (int i = 0; i < 2; i++) {
-        own.sin_addr.s_addr = htonl(groups[i]);
+    for (int i = 0; i < 3; i++) {
+        own.sin_addr.s_addr = htonl(foreign[i]);
         refused(rdma_bind_addr(id, (struct sockaddr *)&own), EADDRNOTAVAIL);
     }
     CHECK_EQ(-1, rdma_resolve_addr(id, NULL, (struct sockaddr *)&scopeless, 1000));
@@ -301,7 +304,7 @@ int main(void)
     cm_kit_open();
     in_order();
     of_one_family();
-    no_groups();
+    foreign_addresses();
     one_owner();
     port_of_a_caller();
     options();
