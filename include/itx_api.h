@@ -1210,6 +1210,14 @@ it_status_t itx_lmr_create_at(it_pz_handle_t pz_handle, void *addr, it_length_t 
  */
 #define ITX_LMR_KEEP_KEY ((it_lmr_param_mask_t)0x40000000)
 
+/*
+ * A flag of regions, for all calls that create one. The program promises that it changes no octet
+ * that a peer is just reading by RDMA Read. With CRC uiwarp then sends from the memory itself,
+ * where it otherwise sums a copy. If the octets change all the same, the peer finds a wrong CRC,
+ * and the connection ends. Devices ignore the flag.
+ */
+#define ITX_LMR_STEADY ((it_lmr_flag_t)0x40000000)
+
 /**
  * Reserves a key for a window for as long as the window exists, together with all 256 keys that
  * differ only in the low 8 bits. The key opens nothing until itx_rmr_link_key is called; links by

@@ -10,7 +10,8 @@
     ((unsigned)IT_PRIV_LOCAL_WRITE | (unsigned)IT_PRIV_REMOTE_WRITE | (unsigned)IT_PRIV_ATOMIC)
 #define UAL_LMR_FLAGS                                                                              \
     ((unsigned)IT_LMR_FLAG_NONE | (unsigned)IT_LMR_FLAG_SHARED |                                   \
-     (unsigned)IT_LMR_FLAG_NONCOHERENT | (unsigned)IT_LMR_FLAG_NON_SHAREABLE)
+     (unsigned)IT_LMR_FLAG_NONCOHERENT | (unsigned)IT_LMR_FLAG_NON_SHAREABLE |                     \
+     (unsigned)ITX_LMR_STEADY)
 #define UAL_LMR_PARAMS (((unsigned)IT_LMR_PARAM_IOBL_TYPE << 1) - 1) /* all bits up to the last */
 
 /* The arguments of a create. */

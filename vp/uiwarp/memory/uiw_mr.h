@@ -33,6 +33,7 @@ struct uiw_region {
     uint64_t to_base; /* tagged offset of the first octet */
     it_mem_priv_t privs;
     bool relative; /* a window with offsets from its first octet */
+    bool steady;   /* does not change while a peer reads it (ITX_LMR_STEADY) */
     const void *pz;
     uint64_t stream;    /* the only stream that may use it; 0: all of the PZ */
     it_handle_t handle; /* LMR or RMR, for events */

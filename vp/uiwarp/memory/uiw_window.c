@@ -43,6 +43,7 @@ static void window_open(struct uiw_mr_table *table, const struct uiw_stream_id *
         .length = link->length,
         .to_base = link->relative ? 0 : window_base(link->lmr, link->addr),
         .relative = link->relative,
+        .steady = (link->lmr->flags & ITX_LMR_STEADY) != 0,
         .pz = by->pz,
         .stream = link->narrow ? by->number : 0,
         .handle = window->region.handle,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Builds the FPDUs of responses. The source of a Read may change at any time. With CRC its octets
- * are therefore copied once, and the CRC is computed over the copy, which no other thread changes.
- * Short payload is always copied.
+ * are therefore copied once, and the CRC is computed over the copy, which no other thread changes,
+ * unless the program promises that they do not change (ITX_LMR_STEADY). Short payload is always
+ * copied.
  */
 
 #include "tdi/iwarp/iw_crc.h"
@@ -53,7 +54,7 @@ static bool response_add_payload(struct uiw_ep *ep, struct uiw_batch *batch,
 {
     bool added = true;
 
-    if (!frame->copied && !ep->agreed.crc) {
+    if (!frame->copied && (!ep->agreed.crc || mr->region.steady)) {
         batch->iov[batch->iov_count++] = (struct iovec){source, frame->payload_length};
         uiw_frame_keep_pin(batch, mr);
         return true;
