@@ -109,6 +109,7 @@ static bool set_mpa(struct iser_client *client, struct rdma *rdma)
     return good(client, itx_ep_set_mpa_params(rdma->ep, &mpa), "itx_ep_set_mpa_params");
 }
 
+/* No command's data changes before its response. */
 static bool register_octets(struct iser_client *client, void *octets, size_t size,
                             it_mem_priv_t rights, it_lmr_handle_t *lmr, it_rmr_context_t *stag)
 {
@@ -116,7 +117,7 @@ static bool register_octets(struct iser_client *client, void *octets, size_t siz
 
     return size == 0 || good(client,
                              it_lmr_create(rdma->pz, octets, NULL, size, IT_ADDR_MODE_ABSOLUTE,
-                                           rights, IT_LMR_FLAG_NONE, 0, lmr, stag),
+                                           rights, ITX_LMR_STEADY, 0, lmr, stag),
                              "it_lmr_create");
 }
 
