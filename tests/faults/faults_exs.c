@@ -162,6 +162,20 @@ static bool await(const struct call *call)
     return call && call->error == 0;
 }
 
+/* Waits for the first event of two accepts. */
+static void await_either(const struct call *one, const struct call *other)
+{
+    uint64_t end_us = find_now_us() + find_limit_us();
+
+    while (one->due && other->due) {
+        look();
+        if (find_now_us() > end_us) {
+            find_say("never: the event of %s", one->name);
+            return;
+        }
+    }
+}
+
 static const struct call *bystander_receive; /* outstanding until its send does not fail */
 
 /* All events but that one. */
@@ -215,7 +229,8 @@ static bool listen_open(struct pair *pair, int type, struct sockaddr_in *address
 
 /*
  * A client whose first attempt was lost may connect anew, as an older peer: so two are accepted,
- * and the last one counts.
+ * and the last one counts. The new attempt may arrive before the first accept has learned of its
+ * loss. That accept then waits on, and the other one has the connection.
  */
 static bool pair_connect(struct pair *pair, const struct sockaddr_in *address)
 {
@@ -231,7 +246,7 @@ static bool pair_connect(struct pair *pair, const struct sockaddr_in *address)
     connected = await(START(exs_connect, pair->client, (const struct sockaddr *)address,
                             sizeof(*address), 0, NULL, queue, HANDLE));
     if (connected)
-        (void)await(elements[0].exs_ahandle);
+        await_either(elements[0].exs_ahandle, elements[1].exs_ahandle);
     (void)good("exs_cancel", exs_cancel(pair->listener, EXS_CAF_FILDES, NULL));
     for (unsigned i = 0; i < 2; i++) {
         if (!await(elements[i].exs_ahandle))
