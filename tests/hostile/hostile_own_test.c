@@ -144,32 +144,25 @@ Test(hostile_own, foreign_responder, .init = kit_init, .fini = kit_fini)
     hk_victim_close(&victim);
 }
 
-/* The peer connects and opens with a Read of this offset. Its answer is in segment. */
-static void victim_accepts(struct hk_victim *victim, uint32_t own_peer, uint64_t says)
-{
-    RAW_BYTES(ulpdu);
-
-    hk_victim_start(&kit, victim, endpoint(own_peer), HK_LISTEN);
-    raw_mpa2(&ulpdu, false, RAW_MPA_C, WORD);
-    CHECK(raw_send(&victim->peer, &ulpdu));
-    CHECK_OK(it_ep_accept(victim->ep, fx_request(&kit.node, NULL), NULL, 0));
-    CHECK_EQ(RAW_OK, raw_receive_mpa(&victim->peer, &victim->theirs));
-    victim->peer.crc = true;
-    raw_reset(&ulpdu);
-    fx_conn(kit.node.conn_evd, victim->ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
-    raw_read_request(&ulpdu, 1, 1, 77, 0, 1, says);
-    CHECK(raw_send_ulpdu(&victim->peer, &ulpdu));
-    CHECK_EQ(RAW_OK, raw_receive_fpdu(&victim->peer, &segment));
-    CHECK_EQ(RAW_READ_RESPONSE, segment.op);
-    CHECK_EQ(1, segment.stag);
-}
-
 /* A foreign initiator is answered as it asks. Only one that greets gets a greeting. */
 static void initiator(uint32_t own_peer, uint64_t says, uint64_t hears)
 {
+    RAW_BYTES(ulpdu);
     struct hk_victim victim;
 
-    victim_accepts(&victim, own_peer, says);
+    hk_victim_start(&kit, &victim, endpoint(own_peer), HK_LISTEN);
+    raw_mpa2(&ulpdu, false, RAW_MPA_C, WORD);
+    CHECK(raw_send(&victim.peer, &ulpdu));
+    CHECK_OK(it_ep_accept(victim.ep, fx_request(&kit.node, NULL), NULL, 0));
+    CHECK_EQ(RAW_OK, raw_receive_mpa(&victim.peer, &victim.theirs));
+    victim.peer.crc = true;
+    raw_reset(&ulpdu);
+    fx_conn(kit.node.conn_evd, victim.ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    raw_read_request(&ulpdu, 1, 1, 77, 0, 1, says);
+    CHECK(raw_send_ulpdu(&victim.peer, &ulpdu));
+    CHECK_EQ(RAW_OK, raw_receive_fpdu(&victim.peer, &segment));
+    CHECK_EQ(RAW_READ_RESPONSE, segment.op);
+    CHECK_EQ(1, segment.stag);
     CHECK_EQ(hears, segment.to);
     CHECK_EQ(hears == 77 ? 0 : hears >> 8 & 0xff, agreed(victim.ep));
     hk_part(&victim);
@@ -185,60 +178,6 @@ Test(hostile_own, initiators, .init = kit_init, .fini = kit_fini)
     initiator(BOTH, OFFER, OFFER);
     initiator(ITX_OWN_PEER_HOLD, OFFER, GREETING | ITX_OWN_PEER_HOLD << 8);
     initiator(BOTH, GREETING | 0xff00, OFFER);
-}
-
-/* ---- The end -------------------------------------------------------------------------------- */
-
-/*
- * An initiator ends the stream in order. TCP has acknowledged the Send, but only an initiator that
- * has acknowledged anything knows that it must say when it reads no more.
- */
-static void ends_in_order(bool knows, it_dto_status_t status)
-{
-    struct hk_victim victim;
-
-    victim_accepts(&victim, BOTH, OFFER);
-    post_send(&victim, 1);
-    CHECK_EQ(RAW_OK, raw_receive_fpdu(&victim.peer, &segment));
-    CHECK_EQ(RAW_SEND, segment.op);
-    fx_empty(kit.node.request_evd);
-    if (knows)
-        write_nothing(&victim, ACK_STAG, ACK(0));
-    raw_finish(&victim.peer);
-    fx_done(kit.node.request_evd, victim.ep, IT_DTO_SEND_CMPL_EVENT, 1, status);
-    hk_ended(&victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
-    hk_victim_close(&victim);
-}
-
-Test(hostile_own, initiators_that_end, .init = kit_init, .fini = kit_fini)
-{
-    ends_in_order(false, IT_DTO_ERR_FLUSHED);
-    ends_in_order(true, IT_DTO_SUCCESS);
-}
-
-/* A victim that has read the answer says so before its program sees what arrives behind it. */
-Test(hostile_own, an_answer_is_acknowledged_first, .init = kit_init, .fini = kit_fini)
-{
-    RAW_BYTES(ulpdu);
-    RAW_BYTES(both);
-    struct hk_victim victim;
-
-    victim_connects(&victim, BOTH);
-    CHECK_OK(it_post_recv(victim.ep, NULL, 0, 1, FX_SIGNAL));
-    raw_tagged(&ulpdu, RAW_READ_RESPONSE, 1, OFFER, NULL, 0, true);
-    raw_fpdu(&both, &ulpdu, true);
-    raw_reset(&ulpdu);
-    raw_untagged(&ulpdu, RAW_SEND, 0, 1, 0, NULL, 0, true, 0);
-    raw_fpdu(&both, &ulpdu, true);
-    CHECK(raw_send(&victim.peer, &both));
-    for (uint64_t messages = 0; messages < 2; messages++) {
-        CHECK_EQ(RAW_OK, raw_receive_fpdu(&victim.peer, &segment));
-        CHECK_EQ(RAW_WRITE, segment.op);
-        CHECK_EQ(ACK_STAG, segment.stag);
-        CHECK_EQ(ACK(messages), segment.to);
-    }
-    fx_done(kit.node.recv_evd, victim.ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, IT_DTO_SUCCESS);
-    hk_part(&victim);
 }
 
 /* ---- Liars ---------------------------------------------------------------------------------- */

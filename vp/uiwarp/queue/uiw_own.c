@@ -11,7 +11,7 @@ void uiw_own_begin(struct uiw_ep *ep, unsigned wanted)
 {
     struct uiw_own *own = &ep->own;
 
-    *own = (struct uiw_own){.wanted = wanted, .asks = ep->initiator && wanted != 0};
+    *own = (struct uiw_own){.wanted = wanted};
     if (wanted & IW_OWN_IMM)
         atomic_store_explicit(&own->values, UIW_VALUES_UNKNOWN, memory_order_relaxed);
     /*
@@ -29,13 +29,6 @@ void uiw_own_end(struct uiw_ep *ep)
         uiw_held_drop_first(ep);
 }
 
-/* An acknowledgement leaves at the end of this turn of the reader. */
-static void own_tell_at_once(struct uiw_ep *ep)
-{
-    atomic_store(&ep->own.ack_is_due, true);
-    ep->rx.kick = true;
-}
-
 /* ---------------------------------------------------------------- this side's requests */
 
 void uiw_own_agree(struct uiw_ep *ep, unsigned bits)
@@ -43,7 +36,6 @@ void uiw_own_agree(struct uiw_ep *ep, unsigned bits)
     bool acks = (bits & IW_OWN_ACKS) != 0;
 
     ep->own.agreed = bits;
-    ep->own.asks = false;
     atomic_store_explicit(&ep->own.values, bits & IW_OWN_IMM ? UIW_VALUES_INSIDE : UIW_VALUES_APART,
                           memory_order_relaxed);
     base_lock_take(&ep->ual->lock);
@@ -54,12 +46,8 @@ void uiw_own_agree(struct uiw_ep *ep, unsigned bits)
         ep->rx.wake_request |= uiw_sq_complete_locked(ep);
     }
     base_lock_drop(&ep->ual->lock);
-    /*
-     * The Responder knows then that the Initiator knows, which will send a last acknowledgement if
-     * its program ends the stream. A Responder only sends its limit, if it has one.
-     */
-    if (acks && (ep->initiator || atomic_load(&ep->hold_limit) != 0))
-        own_tell_at_once(ep);
+    if (acks && atomic_load(&ep->hold_limit) != 0)
+        uiw_own_took(ep, 0); /* sends the limit */
 }
 
 /* Returns true if the oldest request is a local one: its fence waits for completions. */
@@ -138,7 +126,8 @@ void uiw_own_set_waits(struct uiw_ep *ep, bool waits)
     atomic_store(&ep->own.waits, waits);
     if (!(ep->own.agreed & IW_OWN_ACKS))
         return;
-    own_tell_at_once(ep);
+    atomic_store(&ep->own.ack_is_due, true);
+    ep->rx.kick = true;
 }
 
 static uint64_t own_ack(const struct uiw_ep *ep, uint64_t messages)
@@ -162,17 +151,14 @@ uint64_t uiw_own_tell_limit(const struct uiw_ep *ep)
 /*
  * When a process ends, the kernel closes its sockets: in order if it had read all octets, with a
  * reset otherwise. So after an orderly end, all that TCP has acknowledged was read, and went to
- * receives unless the peer said that a Send waits. This does not hold for an Initiator that has
- * acknowledged nothing: its program may have ended the stream before it read the answer, so that it
- * could not say that it reads no more.
+ * receives unless the peer said that a Send waits.
  */
 void uiw_own_conclude(struct uiw_ep *ep)
 {
     int unacknowledged;
 
     if (!(ep->own.agreed & IW_OWN_ACKS) || ep->own.heard_last || ep->own.peer_waits ||
-        (!ep->initiator && ep->own.acks == 0) || ioctl(ep->fd, SIOCOUTQ, &unacknowledged) != 0 ||
-        unacknowledged != 0)
+        ioctl(ep->fd, SIOCOUTQ, &unacknowledged) != 0 || unacknowledged != 0)
         return;
     base_lock_take(&ep->ual->lock);
     ep->own.heard = UINT64_MAX; /* all that was sent counts as acknowledged */

@@ -27,7 +27,6 @@ struct uiw_own {
     _Atomic(enum uiw_own_values) values;
     unsigned wanted;         /* IW_OWN_ bits offered on this connection; immutable while it lives */
     unsigned agreed;         /* reader: 0 until the peer has answered */
-    bool asks;               /* reader: an Initiator whose offer has no answer yet */
     unsigned limit;          /* reader: peer's limit for Sends that wait here: see iw_own.h */
     uint64_t taken;          /* reader: messages of the peer placed so far, in order */
     _Atomic uint64_t due;    /* the same number for the sender */

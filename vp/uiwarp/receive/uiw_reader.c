@@ -19,12 +19,6 @@
 
 #define READER_HEADER_READ 256u
 
-/*
- * An Initiator whose offer has no answer reads one empty FPDU in a turn. So its first
- * acknowledgement leaves before the program sees any message that follows the answer.
- */
-#define READER_ANSWER_READ (IW_LENGTH_FIELD + IW_TAGGED_HEADER + IW_CRC_FIELD)
-
 /* FPDUs of fewer octets on average are read in smaller pieces: the shortest have 20. */
 #define READER_TINY_FPDU 64u
 #define READER_TINY_READ 16384u
@@ -84,7 +78,7 @@ static size_t reader_staged_size(const struct uiw_ep *ep)
                                    [UIW_EXPECT_TINY] = READER_TINY_READ,
                                    [UIW_EXPECT_LARGE] = READER_HEADER_READ};
 
-    return ep->own.asks ? READER_ANSWER_READ : sizes[ep->rx.expect];
+    return sizes[ep->rx.expect];
 }
 
 static void reader_read_staged(struct uiw_ep *ep, uint8_t *staging, struct uiw_read *read)
@@ -185,7 +179,6 @@ void uiw_reader_read(struct uiw_ep *ep, uint8_t *staging, bool shared, struct ui
 {
     uint64_t fpdus = ep->rx.iw.fpdus;
     uint32_t reported = uiw_queue_reported(&ep->rq);
-    bool asks = ep->own.asks;
 
     do {
         uint32_t wanted = iw_rx_direct_wanted(&ep->rx.iw);
@@ -194,7 +187,7 @@ void uiw_reader_read(struct uiw_ep *ep, uint8_t *staging, bool shared, struct ui
             reader_read_direct(ep, staging, wanted, read);
         else
             reader_read_staged(ep, staging, read);
-    } while (read->state == UIW_READ_MORE && !asks &&
+    } while (read->state == UIW_READ_MORE &&
              reader_turn_goes_on(ep, read, ep->rx.iw.fpdus - fpdus, reported, shared));
     uiw_count(&ep->rx.octets_in, read->octets);
     uiw_pause_note(&ep->rx.pause, uiw_reader_is_unfinished(ep));
