@@ -13,6 +13,7 @@
 #define OFFER    (GREETING | 3u << 8)
 #define ACK_STAG 0x69746101u
 #define ACK(n)   (UINT64_C(0x6974) << 48 | (n))
+#define LAST     (UINT64_C(1) << 44)
 #define BOTH     (ITX_OWN_PEER_ACKS | ITX_OWN_PEER_HOLD)
 
 static struct raw_segment segment;
@@ -178,6 +179,62 @@ Test(hostile_own, initiators, .init = kit_init, .fini = kit_fini)
     initiator(BOTH, OFFER, OFFER);
     initiator(ITX_OWN_PEER_HOLD, OFFER, GREETING | ITX_OWN_PEER_HOLD << 8);
     initiator(BOTH, GREETING | 0xff00, OFFER);
+}
+
+/* ---- The end -------------------------------------------------------------------------------- */
+
+/* Ends the victim's stream, and returns the offset of its last Write of no octets, 0 without one. */
+static uint64_t last_words(struct hk_victim *victim)
+{
+    enum raw_result result;
+    uint64_t offset = 0;
+
+    CHECK_OK(it_ep_disconnect(victim->ep, NULL, 0));
+    while ((result = raw_receive_fpdu(&victim->peer, &segment)) == RAW_OK) {
+        CHECK_EQ(RAW_WRITE, segment.op);
+        CHECK_EQ(ACK_STAG, segment.stag);
+        offset = segment.to;
+    }
+    CHECK_EQ(RAW_EOF, result);
+    hk_ended(victim, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+    hk_victim_close(victim);
+    return offset;
+}
+
+/* An initiator that ends before it has read the answer. */
+static uint64_t end_unanswered(uint32_t own_peer)
+{
+    struct hk_victim victim;
+
+    victim_connects(&victim, own_peer);
+    return last_words(&victim);
+}
+
+/* The same when it has read the answer, and a Send behind it. */
+static uint64_t end_answered(uint32_t own_peer, uint64_t offset)
+{
+    struct hk_victim victim;
+
+    victim_connects(&victim, own_peer);
+    CHECK_OK(it_post_recv(victim.ep, NULL, 0, 1, FX_SIGNAL));
+    answer(&victim, offset);
+    send_text(&victim, 1, "");
+    fx_done(kit.node.recv_evd, victim.ep, IT_DTO_RC_RECV_CMPL_EVENT, 1, IT_DTO_SUCCESS);
+    return last_words(&victim);
+}
+
+/*
+ * A peer that waits for acknowledgements must learn that no more follow: octets that TCP
+ * acknowledges from now on reach nobody.
+ */
+Test(hostile_own, initiators_that_end, .init = kit_init, .fini = kit_fini)
+{
+    CHECK_EQ(ACK(0) | LAST, end_unanswered(BOTH));
+    CHECK_EQ(0, end_unanswered(ITX_OWN_PEER_HOLD));
+    CHECK_EQ(0, end_unanswered(0));
+    CHECK_EQ(ACK(1) | LAST, end_answered(BOTH, OFFER));
+    CHECK_EQ(0, end_answered(BOTH, GREETING | ITX_OWN_PEER_HOLD << 8));
+    CHECK_EQ(0, end_answered(BOTH, 0));
 }
 
 /* ---- Liars ---------------------------------------------------------------------------------- */

@@ -184,7 +184,8 @@ static void handle_is_reused(void)
 
 /* ---- A message that is accepted -------------------------------------------------------------- */
 
-static it_ep_handle_t message; /* the EP of the last one */
+/* The EP of the last one. The program's thread makes some, the IA's thread others. */
+static _Atomic(it_ep_handle_t) message;
 
 it_status_t __wrap_it_ep_rc_create(it_pz_handle_t pz, it_evd_handle_t requests,
                                    it_evd_handle_t receives, it_evd_handle_t connection,
@@ -195,7 +196,7 @@ it_status_t __wrap_it_ep_rc_create(it_pz_handle_t pz, it_evd_handle_t requests,
         __real_it_ep_rc_create(pz, requests, receives, connection, flags, attributes, ep);
 
     if (connection == ofa_context_of(verbs_kit.context)->knock_evd)
-        message = *ep;
+        atomic_store(&message, *ep);
     return status;
 }
 
@@ -265,9 +266,9 @@ static void message_is_accepted(void)
     raw_accept(&peer, listener);
     CHECK_EQ(0, pthread_mutex_lock(&context->lock)); /* the IA's thread waits at the first event */
     accept_message(&peer);
-    await_state(cq, message, IT_EP_STATE_CONNECTED);
+    await_state(cq, atomic_load(&message), IT_EP_STATE_CONNECTED);
     raw_close_with_reset(&peer);
-    await_state(cq, message, IT_EP_STATE_NONOPERATIONAL);
+    await_state(cq, atomic_load(&message), IT_EP_STATE_NONOPERATIONAL);
     let_other_take(cq);
     CHECK_EQ(0, pthread_mutex_unlock(&context->lock));
     join_other();

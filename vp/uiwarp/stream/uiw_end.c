@@ -32,13 +32,24 @@ static void end_add_terminate(struct uiw_ep *ep, const struct iw_terminate *term
         uiw_count(&ep->tx.terminates, 1);
 }
 
-/* Queues a last acknowledgement: without it the peer would treat its requests as lost. */
+/* Returns true if the peer may wait for acknowledgements, as far as this side knows. */
+static bool end_is_awaited(const struct uiw_ep *ep)
+{
+    bool unanswered = ep->initiator && ep->rx.iw.fpdus == 0; /* the answer is the first FPDU */
+
+    return ((unanswered ? ep->own.wanted : ep->own.agreed) & IW_OWN_ACKS) != 0;
+}
+
+/*
+ * Queues a last acknowledgement. Without it the peer would treat its requests as lost, or as
+ * received if TCP has acknowledged them. A foreign peer ignores a Write of no octets.
+ */
 static void end_add_acknowledgement(struct uiw_ep *ep)
 {
     uint8_t fpdu[IW_LENGTH_FIELD + IW_TAGGED_HEADER];
     size_t length;
 
-    if (!(ep->own.agreed & IW_OWN_ACKS))
+    if (!end_is_awaited(ep))
         return;
     length =
         iw_encode_tagged(fpdu, IW_OP_WRITE, true, IW_OWN_STAG, uiw_own_tell(ep) | IW_OWN_LAST, 0);
