@@ -68,7 +68,7 @@ int ibv_close_device(struct ibv_context *ibv_context)
 {
     struct stub_context *context = (struct stub_context *)ibv_context;
 
-    close(context->async[0]);
+    close(ibv_context->async_fd);
     close(context->async[1]);
     return stub_delete(context);
 }

@@ -133,6 +133,20 @@ int fcntl64(int fd, int command, ...)
 
 /* ---- Making --------------------------------------------------------------------------------- */
 
+/* rdma-core opens its devices so. Files of the program are passed on. */
+int open(const char *path, int flags, ...)
+{
+    mode_t mode = 0;
+    va_list list;
+
+    if ((flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE) {
+        va_start(list, flags);
+        mode = va_arg(list, mode_t);
+        va_end(list);
+    }
+    return sdp_made(SDP_NEXT(open)(path, flags, mode));
+}
+
 int eventfd(unsigned value, int flags)
 {
     return sdp_made(SDP_NEXT(eventfd)(value, flags));

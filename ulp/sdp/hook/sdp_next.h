@@ -55,6 +55,7 @@
     X(int, epoll_wait, (int, struct epoll_event *, int, int))                                      \
     X(int, epoll_pwait2,                                                                           \
       (int, struct epoll_event *, int, const struct timespec *, const sigset_t *))                 \
+    X(int, open, (const char *, int, ...))                                                         \
     X(int, eventfd, (unsigned, int))                                                               \
     X(int, timerfd_create, (int, int))                                                             \
     X(int, pipe2, (int[2], int))                                                                   \

@@ -5,6 +5,7 @@
  */
 
 #include "vp/verbs/complete/verbs_complete.h"
+#include "vp/verbs/device/verbs_descriptor.h"
 #include "vp/verbs/memory/verbs_memory.h"
 
 #include <errno.h>
@@ -94,6 +95,7 @@ static struct verbs_source *source_make(struct verbs_ia *ia, it_evd_handle_t evd
         free(source);
         return NULL;
     }
+    verbs_descriptor_renumber(&source->channel->fd);
     flags = fcntl(source->channel->fd, F_GETFL);
     if (flags >= 0 && fcntl(source->channel->fd, F_SETFL, flags | O_NONBLOCK) == 0)
         return source;

@@ -2,6 +2,7 @@
 /* Interfaces, one per device. Opens and closes IAs, and finds out what their devices can do. */
 #include "vp/verbs/provider/verbs_provider.h"
 
+#include "vp/verbs/device/verbs_descriptor.h"
 #include "vp/verbs/device/verbs_query.h"
 #include "vp/verbs/provider/verbs_cm_ep.h"
 
@@ -278,6 +279,7 @@ it_status_t verbs_ia_open(struct ual_ia *ual)
                   strerror(error));
         return device_open_status(error);
     }
+    verbs_descriptor_renumber(&ia->context->async_fd);
     error = ibv_query_device_ex(ia->context, NULL, &ia->device);
     if (error) {
         verbs_log(VP_LOG_WARN, "%s: cannot be queried: %s", name, strerror(error));
