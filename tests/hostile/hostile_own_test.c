@@ -183,7 +183,7 @@ Test(hostile_own, initiators, .init = kit_init, .fini = kit_fini)
 
 /* ---- The end -------------------------------------------------------------------------------- */
 
-/* Ends the victim's stream, and returns the offset of its last Write of no octets, 0 without one. */
+/* Ends the stream. Returns the offset of the last Write of no octets, 0 if there is none. */
 static uint64_t last_words(struct hk_victim *victim)
 {
     enum raw_result result;
