@@ -21,7 +21,7 @@ else()
     set_tests_properties(sdp.sdp_hooks PROPERTIES ENVIRONMENT "${hooks_environment}")
 endif()
 add_test(NAME sdp.sdp_hooks_uiwarp COMMAND sdp_hooks $<TARGET_FILE:itsdp>)
-set_tests_properties(sdp.sdp_hooks_uiwarp PROPERTIES LABELS sdp
+set_tests_properties(sdp.sdp_hooks_uiwarp PROPERTIES LABELS sdp COST 150
     FAIL_REGULAR_EXPRESSION "WARNING: ThreadSanitizer;ERROR: AddressSanitizer;runtime error:"
     ENVIRONMENT "${hooks_environment};IT_SDP_CONFIG=${CMAKE_CURRENT_SOURCE_DIR}/hooks/sdp.conf")
 itapi_time_limit(sdp.sdp_hooks_uiwarp 120)
