@@ -91,7 +91,8 @@ keeper_reap() {
     jobs=0
     for pipe in "$dir"/wake/*; do
         id=${pipe##*/}
-        if [ -p "$pipe" ] && ! process_alive "$id"; then
+        # A process that ends by itself removes its pipe before.
+        if [ -p "$pipe" ] && ! process_alive "$id" && [ -p "$pipe" ]; then
             printf 'kill %s\n' "$id" 1<>"$dir/channel.in"
             rm -rf "$pipe" "$dir/jobs/$id"
         elif [ -p "$pipe" ]; then
