@@ -35,6 +35,8 @@ static void in_order(void)
     struct sockaddr_in address = cm_kit_local(1, htons(9));
     struct rdma_cm_id *id = new_id();
 
+    refused(rdma_bind_addr(id, NULL), EINVAL);
+    refused(rdma_resolve_addr(id, NULL, NULL, 1), EINVAL);
     refused(rdma_resolve_route(id, 1), EINVAL);
     refused(rdma_connect(id, NULL), EINVAL);
     refused(rdma_accept(id, NULL), EINVAL);

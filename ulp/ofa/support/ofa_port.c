@@ -8,7 +8,7 @@
 
 socklen_t ofa_address_length(const struct sockaddr *address)
 {
-    switch (address->sa_family) {
+    switch (address ? address->sa_family : AF_UNSPEC) {
     case AF_INET:
         return sizeof(struct sockaddr_in);
     case AF_INET6:

@@ -23,6 +23,6 @@ void ofa_port_any(struct sockaddr_storage *address, uint16_t port);
 
 uint16_t ofa_port_of(const struct sockaddr *address); /* host byte order; 0: no IP address */
 void ofa_port_set(struct sockaddr *address, uint16_t port);
-socklen_t ofa_address_length(const struct sockaddr *address); /* 0: no IP address */
+socklen_t ofa_address_length(const struct sockaddr *address); /* 0: NULL, or no IP address */
 
 #endif /* ITAPI_ULP_OFA_SUPPORT_OFA_PORT_H */
