@@ -259,6 +259,25 @@ static void no_link_local(void)
     CHECK_EQ(EINVAL, errno);
 }
 
+/* More segments than the queue pair has are refused, inline data too. */
+static void long_list(void)
+{
+    struct end end;
+    struct ibv_sge list[2];
+    struct ibv_send_wr *bad;
+    struct ibv_send_wr wr = {.sg_list = list,
+                             .num_sge = 2,
+                             .opcode = IBV_WR_SEND,
+                             .send_flags = IBV_SEND_INLINE,
+                             .wr.ud = {.ah = ah, .remote_qkey = QKEY}};
+
+    open_end(&end);
+    list[0] = list[1] = (struct ibv_sge){(uintptr_t)end.room, 1, 0};
+    CHECK_EQ(EINVAL, ibv_post_send(end.qp, &wr, &bad));
+    CHECK(bad == &wr);
+    close_end(&end);
+}
+
 int main(void)
 {
     struct ibv_device **list = ibv_get_device_list(NULL);
@@ -273,6 +292,7 @@ int main(void)
     ah = ibv_create_ah(pd, &vector);
     CHECK(pd && ah);
     no_link_local();
+    long_list();
     sleeping_receiver();
     objects_go();
     CHECK_EQ(0, ibv_destroy_ah(ah));

@@ -212,6 +212,43 @@ static void refused_early(void)
     CHECK_EQ(0, ibv_destroy_cq(cq));
 }
 
+/* Lists over the limit are refused, inline data too. An atomic operation has one segment. */
+static void refused_lists(void)
+{
+    struct ibv_cq *cq = ibv_create_cq(verbs_kit.context, 8, NULL, NULL, 0);
+    struct ibv_qp_init_attr init = {
+        .send_cq = cq,
+        .recv_cq = cq,
+        .qp_type = IBV_QPT_RC,
+        .cap = {.max_send_wr = 4, .max_recv_wr = 1, .max_send_sge = 2, .max_recv_sge = 1}};
+    struct ibv_qp *qp = ibv_create_qp(verbs_kit.pd, &init);
+    struct ibv_sge list[3] = {{(uintptr_t)memory, 4, region->lkey},
+                              {(uintptr_t)memory + 4, 4, region->lkey},
+                              {(uintptr_t)memory + 8, 4, region->lkey}};
+    struct ibv_send_wr wr = {.sg_list = list, .send_flags = IBV_SEND_SIGNALED};
+    struct ibv_send_wr *bad;
+
+    verbs_kit_bring_up(qp, qp->qp_num);
+    for (int connected = 0; connected < 2; connected++) {
+        wr.num_sge = 3;
+        wr.opcode = IBV_WR_RDMA_WRITE;
+        wr.send_flags = IBV_SEND_SIGNALED | IBV_SEND_INLINE;
+        wr.wr.rdma.remote_addr = (uintptr_t)memory + 64;
+        wr.wr.rdma.rkey = region->rkey;
+        CHECK_EQ(EINVAL, ibv_post_send(qp, &wr, &bad));
+        wr.num_sge = 2;
+        CHECK_EQ(0, ibv_post_send(qp, &wr, &bad));
+        CHECK_EQ(IBV_WC_SUCCESS, verbs_kit_completion(cq).status);
+        wr.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
+        wr.send_flags = IBV_SEND_SIGNALED;
+        wr.wr.atomic.remote_addr = (uintptr_t)memory + 64;
+        wr.wr.atomic.rkey = region->rkey;
+        CHECK_EQ(EINVAL, ibv_post_send(qp, &wr, &bad));
+    }
+    CHECK_EQ(0, ibv_destroy_qp(qp));
+    CHECK_EQ(0, ibv_destroy_cq(cq));
+}
+
 /* The same errno once there is a connection. */
 static void refused_late(void)
 {
@@ -542,14 +579,14 @@ static void key_of_a_window(void)
     close_pair(&pair);
 }
 
-static int bind_2(struct ibv_qp *qp, struct ibv_mw *window, uint64_t length)
+static int bind_key(struct ibv_qp *qp, struct ibv_mw *window, uint32_t rkey, uint64_t length)
 {
     struct ibv_send_wr wr = {
         .wr_id = 7,
         .opcode = IBV_WR_BIND_MW,
         .send_flags = IBV_SEND_SIGNALED,
         .bind_mw = {.mw = window,
-                    .rkey = ibv_inc_rkey(window->rkey),
+                    .rkey = rkey,
                     .bind_info = {.mr = region,
                                   .addr = (uintptr_t)memory,
                                   .length = length,
@@ -557,6 +594,27 @@ static int bind_2(struct ibv_qp *qp, struct ibv_mw *window, uint64_t length)
     struct ibv_send_wr *bad;
 
     return ibv_post_send(qp, &wr, &bad);
+}
+
+static int bind_2(struct ibv_qp *qp, struct ibv_mw *window, uint64_t length)
+{
+    return bind_key(qp, window, ibv_inc_rkey(window->rkey), length);
+}
+
+/* A bind that turns out to be wrong once there is a connection fails as a bind. */
+static void bad_key_of_a_window(void)
+{
+    struct ibv_mw *window = ibv_alloc_mw(verbs_kit.pd, IBV_MW_TYPE_2);
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
+    struct pair pair = half_open(false);
+
+    CHECK(window != NULL);
+    CHECK_EQ(0, bind_key(pair.a, window, window->rkey + 0x100, 128));
+    CHECK_EQ(0, ibv_modify_qp(pair.b, &attr, IBV_QP_STATE));
+    verbs_kit_bring_up(pair.b, pair.a->qp_num);
+    expect(pair.cq, 7, IBV_WC_MW_BIND_ERR);
+    close_pair(&pair);
+    CHECK_EQ(0, ibv_dealloc_mw(window));
 }
 
 /*
@@ -648,6 +706,7 @@ int main(void)
     refused_dead_cq();
     refused_early();
     refused_late();
+    refused_lists();
     all_or_none();
     events_of_errors();
     event_of_not_ready();
@@ -661,6 +720,7 @@ int main(void)
     drained(true);
     drained(false);
     key_of_a_window();
+    bad_key_of_a_window();
     bound_queue_pair_is_destroyed();
     extended_polling();
     CHECK_EQ(0, ibv_dereg_mr(region));

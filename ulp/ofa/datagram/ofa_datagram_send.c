@@ -137,11 +137,11 @@ static int check(const struct ofa_qp *qp, const struct ibv_send_wr *wr)
 {
     if (wr->opcode != IBV_WR_SEND && wr->opcode != IBV_WR_SEND_WITH_IMM)
         return EINVAL;
-    if (!wr->wr.ud.ah || wr->num_sge < 0)
+    if (!wr->wr.ud.ah || wr->num_sge < 0 || wr->num_sge > (int)qp->cap.max_send_sge)
         return EINVAL;
     if (wr->send_flags & IBV_SEND_INLINE)
         return length_of(wr) > qp->cap.max_inline_data ? EINVAL : 0;
-    return wr->num_sge > (int)qp->cap.max_send_sge ? EINVAL : 0;
+    return 0;
 }
 
 static void copy_inline(struct ofa_datagram_send *send, const struct ibv_send_wr *wr)

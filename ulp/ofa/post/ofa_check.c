@@ -26,11 +26,21 @@ static bool fits(const struct ofa_qp *qp, const struct ibv_send_wr *wr, uint64_t
     bool copied = (wr->send_flags & IBV_SEND_INLINE) != 0;
 
     *length = 0;
-    if (wr->num_sge < 0 || (!copied && wr->num_sge > (int)qp->cap.max_send_sge))
+    if (wr->num_sge < 0 || wr->num_sge > (int)qp->cap.max_send_sge)
         return false;
     for (int i = 0; i < wr->num_sge; i++)
         *length += wr->sg_list[i].length;
     return *length <= (copied ? qp->cap.max_inline_data : OFA_MAX_MESSAGE);
+}
+
+/* Empty segments do not count. */
+static bool has_one_segment(const struct ibv_send_wr *wr)
+{
+    int count = 0;
+
+    for (int i = 0; i < wr->num_sge; i++)
+        count += wr->sg_list[i].length > 0;
+    return count == 1;
 }
 
 bool ofa_bind_unlinks(const struct ibv_mw_bind_info *info)
@@ -66,7 +76,8 @@ int ofa_request_check(const struct ofa_qp *qp, const struct ibv_send_wr *wr)
         return EINVAL;
     if (reads && ((wr->send_flags & IBV_SEND_INLINE) || qp->base.qp_type == IBV_QPT_UC))
         return EINVAL;
-    if (is_atomic(wr) && (length != ATOMIC_BYTES || wr->wr.atomic.remote_addr % ATOMIC_BYTES != 0))
+    if (is_atomic(wr) && (length != ATOMIC_BYTES || wr->wr.atomic.remote_addr % ATOMIC_BYTES != 0 ||
+                          !has_one_segment(wr)))
         return EINVAL;
     return 0;
 }

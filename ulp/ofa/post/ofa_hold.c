@@ -180,6 +180,13 @@ static struct ofa_held *take_locked(struct ofa_qp *qp)
     return held;
 }
 
+/* Returns the status of a request that was checked, but cannot be posted. */
+static enum ibv_wc_status status_of(enum ibv_wr_opcode opcode)
+{
+    return opcode == IBV_WR_BIND_MW || opcode == IBV_WR_LOCAL_INV ? IBV_WC_MW_BIND_ERR
+                                                                  : IBV_WC_LOC_QP_OP_ERR;
+}
+
 /*
  * Posts the first held requests. They were checked; one that fails nevertheless fails the others.
  */
@@ -190,7 +197,7 @@ static void post_held_locked(struct ofa_qp *qp, uint32_t count)
         struct ofa_held *held = take_locked(qp);
 
         if (qp->refuses == IBV_WC_SUCCESS && ofa_request_held_locked(qp, &held->wr) != 0)
-            qp->refuses = IBV_WC_GENERAL_ERR;
+            qp->refuses = status_of(held->wr.opcode);
         if (qp->refuses != IBV_WC_SUCCESS)
             fail(qp, &held->wr);
         free(held);

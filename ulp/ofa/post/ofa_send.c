@@ -63,7 +63,7 @@ static int copy_inline(struct ofa_qp *qp, const struct ibv_send_wr *wr, struct r
     unsigned char *place;
     int error;
 
-    if (wr->num_sge < 0)
+    if (wr->num_sge < 0 || wr->num_sge > (int)qp->cap.max_send_sge)
         return EINVAL;
     for (int i = 0; i < wr->num_sge; i++) {
         if (wr->sg_list[i].length > qp->cap.max_inline_data - length)
