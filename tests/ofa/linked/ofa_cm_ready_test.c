@@ -5,6 +5,7 @@
  * for a processor.
  */
 #include "cm_kit.h"
+#include "verbs_kit.h"
 
 #include <rdma/rdma_verbs.h>
 #include <time.h>
@@ -113,13 +114,87 @@ static void until(uint8_t by_answerer, int64_t limit_ms)
     close_pair(&pair);
 }
 
+/* A queue pair shows the limit of its own Sends, and what the peer may do. */
+static void shown(void)
+{
+    struct pair pair = open_pair(1, FOR_EVER);
+    struct ibv_qp_init_attr init;
+    struct ibv_qp_attr attr;
+
+    CHECK_EQ(0, ibv_query_qp(pair.caller->qp, &attr, IBV_QP_RNR_RETRY, &init));
+    CHECK_EQ(FOR_EVER, attr.rnr_retry);
+    CHECK_EQ(IBV_ACCESS_REMOTE_WRITE, attr.qp_access_flags); /* without depths */
+    close_pair(&pair);
+}
+
+/* Takes the queue pair from the id, with its CQs. */
+static struct rdma_cm_id part(struct rdma_cm_id *id)
+{
+    struct rdma_cm_id parts = *id;
+
+    id->qp = NULL;
+    id->send_cq = id->recv_cq = NULL;
+    id->send_cq_channel = id->recv_cq_channel = NULL;
+    CHECK_EQ(0, rdma_destroy_id(id));
+    return parts;
+}
+
+static void destroy_parts(const struct rdma_cm_id *parts)
+{
+    CHECK_EQ(0, ibv_destroy_qp(parts->qp));
+    CHECK_EQ(0, ibv_destroy_cq(parts->send_cq));
+    CHECK_EQ(0, ibv_destroy_cq(parts->recv_cq));
+    CHECK_EQ(0, ibv_destroy_comp_channel(parts->send_cq_channel));
+    CHECK_EQ(0, ibv_destroy_comp_channel(parts->recv_cq_channel));
+}
+
+static void reset(struct ibv_qp *qp)
+{
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
+
+    CHECK_EQ(0, ibv_modify_qp(qp, &attr, IBV_QP_STATE));
+}
+
+/* What rdma_cm has set does not outlive RESET: the same queue pairs, now connected by hand. */
+static void by_hand_afterwards(void)
+{
+    struct pair pair = open_pair(FOR_EVER, 1);
+    struct rdma_cm_id caller = part(pair.caller);
+    struct rdma_cm_id answerer = part(pair.answerer);
+    int64_t end;
+    struct ibv_wc wc;
+
+    CHECK_EQ(0, rdma_destroy_id(pair.listener));
+    reset(caller.qp);
+    reset(answerer.qp);
+    verbs_kit_bring_up(caller.qp, answerer.qp->qp_num);
+    verbs_kit_bring_up(answerer.qp, caller.qp->qp_num);
+    pair.caller = &caller;
+    pair.answerer = &answerer;
+    send_one(&pair);
+    end = now_ms() + 2 * TRY_MS;
+    while (now_ms() < end)
+        CHECK_EQ(0, ibv_poll_cq(caller.send_cq, 1, &wc));
+    CHECK_EQ(0, rdma_post_recv(&answerer, NULL, memory + 1, 1, pair.to));
+    CHECK_EQ(IBV_WC_SUCCESS, verbs_kit_completion(caller.send_cq).status);
+    CHECK_EQ(IBV_WC_SUCCESS, verbs_kit_completion(answerer.recv_cq).status);
+    CHECK_EQ(0, rdma_dereg_mr(pair.from));
+    CHECK_EQ(0, rdma_dereg_mr(pair.to));
+    destroy_parts(&caller);
+    destroy_parts(&answerer);
+}
+
 int main(void)
 {
     cm_kit_open();
+    verbs_kit_open();
+    shown();
+    by_hand_afterwards();
     without_limit();
     until(0, TRY_MS);
     until(1, TRY_MS);
     until(2, (int64_t)2 * TRY_MS);
+    verbs_kit_close();
     cm_kit_close();
     check_done();
     return 0;

@@ -158,7 +158,10 @@ static void set_attributes(struct ofa_qp *qp, const struct ofa_call *call)
         attr->max_rd_atomic = (uint8_t)call->ord;
         attr->timeout = call->timeout;
         attr->retry_cnt = call->retry_cnt;
-        attr->rnr_retry = call->rnr_retry;
+        attr->rnr_retry = ITX_HOLD_TRIES; /* call->rnr_retry is for the peer's Sends */
+        attr->qp_access_flags =
+            IBV_ACCESS_REMOTE_WRITE |
+            (call->ird > 0 ? IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC : 0);
         ofa_park_limit(qp, call->timeout, call->retry_cnt);
     }
     (void)pthread_mutex_unlock(&qp->context->lock);

@@ -102,6 +102,7 @@ void ofa_link_forget(struct ofa_qp *qp)
     if (qp->link.handler)
         qp->link.handler(qp->link.owner, NULL, 0);
     qp->link.handler = NULL;
+    qp->link.moves = qp->by_cm = false;
     (void)pthread_mutex_unlock(&qp->context->lock);
 }
 

@@ -169,6 +169,7 @@ int ofa_ep_clear(struct ofa_qp *qp)
     join_locked(qp);
     forget_locked(qp);
     (void)pthread_mutex_unlock(&qp->context->ep_lock);
+    (void)set_promises(qp, qp->ep); /* rdma_cm may have set a limit for its connection */
     return 0;
 }
 
