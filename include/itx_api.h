@@ -1218,6 +1218,14 @@ it_status_t itx_lmr_create_at(it_pz_handle_t pz_handle, void *addr, it_length_t 
  */
 #define ITX_LMR_STEADY ((it_lmr_flag_t)0x40000000)
 
+/*
+ * A flag of regions, for all calls that create one. The program may change octets that its own Send
+ * or RDMA Write is just sending: the peer gets old or new ones, as with RDMA devices. With CRC
+ * uiwarp then sums and sends a copy. Otherwise it sends from the memory itself, the peer may find
+ * a wrong CRC, and the connection ends. Devices ignore the flag.
+ */
+#define ITX_LMR_RESTLESS ((it_lmr_flag_t)0x20000000)
+
 /**
  * Reserves a key for a window for as long as the window exists, together with all 256 keys that
  * differ only in the low 8 bits. The key opens nothing until itx_rmr_link_key is called; links by

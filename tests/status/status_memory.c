@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define PRIVS       0x1fu
-#define FLAGS       0x4000000fu
+#define FLAGS       0x6000000fu
 #define QUERY_MASK  0x7fffu
 #define MODIFY_MASK (IT_LMR_PARAM_PZ | IT_LMR_PARAM_MEM_PRIV | ITX_LMR_KEEP_KEY)
 #define LINK_FLAGS                                                                                 \

@@ -11,7 +11,7 @@
 #define UAL_LMR_FLAGS                                                                              \
     ((unsigned)IT_LMR_FLAG_NONE | (unsigned)IT_LMR_FLAG_SHARED |                                   \
      (unsigned)IT_LMR_FLAG_NONCOHERENT | (unsigned)IT_LMR_FLAG_NON_SHAREABLE |                     \
-     (unsigned)ITX_LMR_STEADY)
+     (unsigned)ITX_LMR_STEADY | (unsigned)ITX_LMR_RESTLESS)
 #define UAL_LMR_PARAMS (((unsigned)IT_LMR_PARAM_IOBL_TYPE << 1) - 1) /* all bits up to the last */
 
 /* The arguments of a create. */

@@ -44,7 +44,10 @@ static int check_access(unsigned int access)
     return 0;
 }
 
-/* Creates the LMR and the keys for mr; `self` is their final owner. Returns 0 or errno. */
+/*
+ * Creates the LMR and the keys for mr; `self` is their final owner. The program may change the
+ * memory while it is sent: no device minds. Returns 0 or errno.
+ */
 static int register_memory(struct ofa_context *context, const struct ofa_pd *pd, struct ofa_mr *mr,
                            struct ofa_mr *self)
 {
@@ -56,7 +59,7 @@ static int register_memory(struct ofa_context *context, const struct ofa_pd *pd,
         return ofa_key_add(context, context->nobody_lmr, 0, self, &mr->base.lkey);
     error =
         ofa_errno(itx_lmr_create_at(pd->pz, mr->base.addr, mr->base.length, mr->iova,
-                                    ofa_privileges(mr->access), IT_LMR_FLAG_NONE, &mr->lmr, &rkey));
+                                    ofa_privileges(mr->access), ITX_LMR_RESTLESS, &mr->lmr, &rkey));
     if (error == 0)
         error = ofa_key_add(context, mr->lmr, (uintptr_t)mr->base.addr - mr->iova, self,
                             &mr->base.lkey);

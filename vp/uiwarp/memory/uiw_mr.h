@@ -34,6 +34,7 @@ struct uiw_region {
     it_mem_priv_t privs;
     bool relative; /* a window with offsets from its first octet */
     bool steady;   /* does not change while a peer reads it (ITX_LMR_STEADY) */
+    bool restless; /* may change while a request sends it (ITX_LMR_RESTLESS) */
     const void *pz;
     uint64_t stream;    /* the only stream that may use it; 0: all of the PZ */
     it_handle_t handle; /* LMR or RMR, for events */

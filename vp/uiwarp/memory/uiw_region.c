@@ -31,6 +31,7 @@ static struct uiw_region region_of_lmr(struct ual_lmr *lmr, const struct ual_pz 
         .to_base = uiw_lmr_of(lmr)->to_base,
         .privs = privs,
         .steady = (lmr->flags & ITX_LMR_STEADY) != 0,
+        .restless = (lmr->flags & ITX_LMR_RESTLESS) != 0,
         .pz = pz,
         .handle = lmr,
     };

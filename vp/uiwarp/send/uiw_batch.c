@@ -22,6 +22,7 @@ void uiw_batch_begin(struct uiw_batch *batch, const struct uiw_cursor *cursor)
     batch->acknowledges = false;
     batch->cut.iovs = 0;
     batch->bounce_count = 0;
+    batch->restless = false;
     batch->bounce_used = 0;
 }
 

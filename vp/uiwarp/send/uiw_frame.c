@@ -22,6 +22,42 @@ uint8_t *uiw_frame_buffer(struct uiw_ep *ep, struct uiw_batch *batch)
     return bounce->octets;
 }
 
+/*
+ * Returns room for the payload of one more FPDU; short ones share a buffer. NULL: the batch has no
+ * room left, or the stream has failed.
+ */
+static uint8_t *frame_room(struct uiw_ep *ep, struct uiw_batch *batch, uint32_t length)
+{
+    uint8_t *room;
+
+    if (batch->bounce_count == 0 || length > UIW_BOUNCE_SIZE - batch->bounce_used) {
+        /* A batch with markers has one FPDU, so there is room for the two buffers it needs. */
+        if (batch->bounce_count == UIW_BATCH_BOUNCES || !uiw_frame_buffer(ep, batch))
+            return NULL;
+    }
+    room = batch->bounces[batch->bounce_count - 1]->octets + batch->bounce_used;
+    batch->bounce_used += length;
+    return room;
+}
+
+bool uiw_frame_add_summed(struct uiw_ep *ep, struct uiw_batch *batch, struct uiw_frame *frame,
+                          const struct iovec *payload, unsigned count)
+{
+    uint8_t *copy = frame_room(ep, batch, frame->payload_length);
+    uint8_t *place = copy;
+
+    if (!copy)
+        return false;
+    frame->summed = true;
+    frame->crc = iw_crc_update(IW_CRC_INIT, frame->header, frame->header_length);
+    for (unsigned i = 0; i < count; i++) {
+        frame->crc = iw_crc_copy(frame->crc, place, payload[i].iov_base, payload[i].iov_len);
+        place += payload[i].iov_len;
+    }
+    uiw_frame_add(batch, copy, frame->payload_length);
+    return true;
+}
+
 static uint32_t frame_crc(const struct uiw_batch *batch, const struct uiw_frame *frame,
                           unsigned pad)
 {

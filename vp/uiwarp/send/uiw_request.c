@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Builds the FPDUs of requests. Headers and short payload go to the batch's scratch; longer payload
- * is sent from the consumer's memory. Only the MSN of a message that starts is committed here.
+ * is sent from the consumer's memory, unless CRC is in use and the program may change the memory
+ * meanwhile (ITX_LMR_RESTLESS). Only the MSN of a message that starts is committed here.
  */
 
 #include "tdi/iwarp/iw_wire.h"
@@ -71,6 +72,7 @@ request_payload(struct uiw_ep *ep, struct uiw_batch *batch, const struct uiw_sqe
             copy += piece;
             uiw_mr_unpin(segment->mr);
         } else {
+            batch->restless |= segment->mr->region.restless;
             uiw_frame_keep_pin(batch, segment->mr);
             batch->iov[batch->iov_count++] = (struct iovec){(void *)(uintptr_t)octets, piece};
         }
@@ -260,6 +262,34 @@ static bool request_goes_in_parts(struct uiw_ep *ep, const struct uiw_batch *bat
     return true;
 }
 
+/* Replaces the payload by a copy. Returns false without room. */
+static bool request_copy(struct uiw_ep *ep, struct uiw_batch *batch, struct uiw_frame *frame)
+{
+    struct iovec payload[UIW_MAX_SEGMENTS];
+    unsigned count = batch->iov_count - frame->payload_first;
+
+    memcpy(payload, &batch->iov[frame->payload_first], count * sizeof(payload[0]));
+    batch->iov_count = frame->payload_first;
+    return uiw_frame_add_summed(ep, batch, frame, payload, count);
+}
+
+/*
+ * Decides how payload that is not in scratch is sent: from a copy, in two calls, or as it is.
+ * Returns false without room.
+ */
+static bool request_place_payload(struct uiw_ep *ep, struct uiw_batch *batch,
+                                  const struct uiw_sqe *sqe, struct uiw_frame *frame, uint32_t left)
+{
+    bool restless = batch->restless && ep->agreed.crc;
+
+    batch->restless = false;
+    if (restless)
+        return request_copy(ep, batch, frame);
+    if (request_goes_in_parts(ep, batch, sqe, frame->payload_length, left))
+        uiw_frame_cut(batch, frame);
+    return true;
+}
+
 /* Adds the next segment of a Send or Write. */
 static bool request_add_segment(struct uiw_ep *ep, struct uiw_batch *batch,
                                 const struct uiw_sqe *sqe)
@@ -282,10 +312,10 @@ static bool request_add_segment(struct uiw_ep *ep, struct uiw_batch *batch,
     if (!request_add_payload(ep, batch, sqe, offset, length,
                              frame.copied ? uiw_frame_scratch(batch) : NULL))
         return request_fail(ep, batch, IT_DTO_ERR_LOCAL_PROTECTION);
+    if (!frame.copied && !request_place_payload(ep, batch, sqe, &frame, left))
+        return false;
     if (frame.copied && length)
         uiw_frame_add_scratch(batch, length);
-    if (request_goes_in_parts(ep, batch, sqe, length, left))
-        uiw_frame_cut(batch, &frame);
     batch->cursor.sq += over;
     batch->cursor.sq_offset = over ? 0 : offset + length;
     batch->cursor.sq_immediate = last && !over;

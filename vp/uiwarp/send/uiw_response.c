@@ -6,44 +6,10 @@
  * copied.
  */
 
-#include "tdi/iwarp/iw_crc.h"
 #include "tdi/iwarp/iw_wire.h"
 #include "vp/uiwarp/send/uiw_send.h"
 
 #include <string.h>
-
-/*
- * Returns room for the payload of one more FPDU; short ones share a buffer. NULL: the batch has no
- * room left, or the stream has failed.
- */
-static uint8_t *response_room(struct uiw_ep *ep, struct uiw_batch *batch, uint32_t length)
-{
-    uint8_t *room;
-
-    if (batch->bounce_count == 0 || length > UIW_BOUNCE_SIZE - batch->bounce_used) {
-        /* A batch with markers has one FPDU, so there is room for the two buffers it needs. */
-        if (batch->bounce_count == UIW_BATCH_BOUNCES || !uiw_frame_buffer(ep, batch))
-            return NULL;
-    }
-    room = batch->bounces[batch->bounce_count - 1]->octets + batch->bounce_used;
-    batch->bounce_used += length;
-    return room;
-}
-
-/* Copies and sums the payload into a buffer of the batch. Returns false without room. */
-static bool response_add_summed(struct uiw_ep *ep, struct uiw_batch *batch, struct uiw_frame *frame,
-                                const uint8_t *source)
-{
-    uint8_t *copy = response_room(ep, batch, frame->payload_length);
-
-    if (!copy)
-        return false;
-    frame->summed = true;
-    frame->crc = iw_crc_update(IW_CRC_INIT, frame->header, frame->header_length);
-    frame->crc = iw_crc_copy(frame->crc, copy, source, frame->payload_length);
-    uiw_frame_add(batch, copy, frame->payload_length);
-    return true;
-}
 
 /*
  * Adds the payload, whose source lies in `mr`, and takes over the pin of `mr`. Returns false
@@ -63,7 +29,9 @@ static bool response_add_payload(struct uiw_ep *ep, struct uiw_batch *batch,
         memcpy(uiw_frame_scratch(batch), source, frame->payload_length);
         uiw_frame_add_scratch(batch, frame->payload_length);
     } else {
-        added = response_add_summed(ep, batch, frame, source);
+        const struct iovec payload = {source, frame->payload_length};
+
+        added = uiw_frame_add_summed(ep, batch, frame, &payload, 1);
     }
     uiw_mr_unpin(mr);
     return added;

@@ -147,12 +147,13 @@ struct uiw_batch {
     uint32_t scratch_used;
     bool full;
     bool passed_local;   /* the cursor has passed local requests */
+    bool restless;       /* the program may change the payload of the last request */
     bool acknowledges;   /* it contains an acknowledgement */
     uint32_t before_ack; /* the octets in front of that */
     struct uiw_cut cut;
     unsigned bounce_count;
     uint32_t bounce_used;                          /* of the last one */
-    struct uiw_bounce *bounces[UIW_BATCH_BOUNCES]; /* of answers with CRC, of FPDUs with markers */
+    struct uiw_bounce *bounces[UIW_BATCH_BOUNCES]; /* of copies with CRC, of FPDUs with markers */
     struct uiw_fpdu fpdus[UIW_BATCH_FPDUS];
     struct iovec iov[UIW_BATCH_IOVS];
     struct uiw_mr *pins[UIW_BATCH_PINS]; /* held until the call has returned */
@@ -231,6 +232,13 @@ static inline void uiw_frame_keep_pin(struct uiw_batch *batch, struct uiw_mr *mr
 
 /* Returns a buffer that lives as long as the batch. NULL: no memory, the stream has failed. */
 uint8_t *uiw_frame_buffer(struct uiw_ep *ep, struct uiw_batch *batch);
+
+/*
+ * Adds a copy of the payload in a buffer of the batch, and sums it: another thread may change the
+ * octets themselves. Returns false without room.
+ */
+bool uiw_frame_add_summed(struct uiw_ep *ep, struct uiw_batch *batch, struct uiw_frame *frame,
+                          const struct iovec *payload, unsigned count);
 
 /*
  * Cuts the payload, which is one iovec, so that it is sent in two calls. The peer copies the first
