@@ -186,6 +186,28 @@ static void refused_dead_cq(void)
         free(others[i]);
 }
 
+/* Objects of different contexts do not go together, of datagrams neither. */
+static void refused_context(void)
+{
+    struct ibv_context *other = ibv_open_device(verbs_kit.context->device);
+    struct ibv_comp_channel *channel = ibv_create_comp_channel(other);
+    struct ibv_cq *cq = ibv_create_cq(other, 8, NULL, channel, 0);
+    struct ibv_qp_init_attr init = {
+        .send_cq = cq,
+        .recv_cq = cq,
+        .cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1}};
+
+    CHECK(cq != NULL);
+    init.qp_type = IBV_QPT_RC;
+    CHECK(!ibv_create_qp(verbs_kit.pd, &init) && errno == EINVAL);
+    init.qp_type = IBV_QPT_UD;
+    CHECK(!ibv_create_qp(verbs_kit.pd, &init) && errno == EINVAL);
+    CHECK(!ibv_create_cq(verbs_kit.context, 8, NULL, channel, 0) && errno == EINVAL);
+    CHECK_EQ(0, ibv_destroy_cq(cq));
+    CHECK_EQ(0, ibv_destroy_comp_channel(channel));
+    CHECK_EQ(0, ibv_close_device(other));
+}
+
 /* A request is refused before there is a connection, too. */
 static void refused_early(void)
 {
@@ -704,6 +726,7 @@ int main(void)
     CHECK(region != NULL);
     refusals();
     refused_dead_cq();
+    refused_context();
     refused_early();
     refused_late();
     refused_lists();

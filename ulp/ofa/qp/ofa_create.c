@@ -50,6 +50,9 @@ static int check_caps(const struct ibv_qp_init_attr_ex *attr)
 
     if (!attr->send_cq || (!attr->recv_cq && !attr->srq))
         return EINVAL;
+    if (attr->send_cq->context != attr->pd->context ||
+        (attr->recv_cq && attr->recv_cq->context != attr->pd->context))
+        return EINVAL;
     if (cap->max_send_wr > OFA_MAX_QP_WR || cap->max_recv_wr > OFA_MAX_QP_WR ||
         cap->max_send_sge > OFA_MAX_SGE || cap->max_recv_sge > OFA_MAX_SGE ||
         cap->max_inline_data > OFA_MAX_INLINE)

@@ -59,7 +59,8 @@ static struct ofa_cq *create(struct ibv_context *base, uint32_t cqe, void *cq_co
     struct ofa_cq *cq;
     int error;
 
-    if (cqe == 0 || cqe > OFA_MAX_CQE || vector >= (uint32_t)base->num_comp_vectors) {
+    if (cqe == 0 || cqe > OFA_MAX_CQE || vector >= (uint32_t)base->num_comp_vectors ||
+        (channel && channel->context != base)) {
         errno = EINVAL;
         return NULL;
     }
