@@ -6,6 +6,7 @@
 
 #include "uiw_stream.h"
 #include "vectors/iw_hex.h"
+#include "vp/uiwarp/memory/uiw_memory.h"
 #include "vp/uiwarp/send/uiw_send.h"
 
 #include <criterion/criterion.h>
@@ -22,6 +23,7 @@ static struct uiw_stream stream;
 static struct uiw_batch batch;
 static uint8_t wanted[ROOM];
 static uint8_t found[ROOM];
+static bool restless; /* the program changes the memory that is being sent */
 
 static void open_with(uint32_t max_ulpdu)
 {
@@ -68,9 +70,11 @@ static size_t next_batch(uint8_t *to)
 
     uiw_batch_begin(&batch, &stream.ep->tx.cursor);
     uiw_batch_fill(stream.ep, &batch);
+    stream.buf.data[0] ^= restless;
     if (batch.cut.iovs > 0)
         uiw_frame_sum_cut(stream.ep, &batch);
     length = copy_iov(&batch, to);
+    stream.buf.data[0] ^= restless;
     uiw_batch_end(stream.ep, &batch);
     stream.ep->tx.cursor = batch.cursor;
     return length;
@@ -404,6 +408,18 @@ Test(uiw_batch_large, a_message_that_the_peer_waits_for_goes_in_parts)
         check_parts(rows[i].length, true, rows[i].cuts);
         check_parts(rows[i].length, false, rows[i].cuts);
     }
+}
+
+/* With CRC the program's memory is copied before it is summed, and only once. */
+Test(uiw_batch_large, memory_that_changes_is_sent_as_it_was_summed)
+{
+    struct ual_lmr *lmr = (struct ual_lmr *)(void *)stream.buf.lmr;
+
+    restless = uiw_lmr_of(lmr)->local->region.restless = true;
+    check_parts(49151, true, 0);
+    check_parts(65504, true, 1);
+    check_parts(131072, true, 2);
+    restless = false;
 }
 
 Test(uiw_batch_large, a_message_with_another_behind_it_goes_at_once)

@@ -79,6 +79,7 @@ void uiw_frame_cut(struct uiw_batch *batch, struct uiw_frame *frame)
     uint8_t *end = (uint8_t *)first->iov_base + first->iov_len;
 
     frame->cut = true;
+    batch->cut.source = NULL;
     first->iov_len -= UIW_LAST_PART;
     batch->cut.iovs = batch->iov_count;
     batch->cut.octets = batch->octets + (uint32_t)(frame->header_length + first->iov_len);
@@ -93,17 +94,39 @@ static void frame_close_cut(const struct uiw_ep *ep, struct uiw_batch *batch,
     cut->length = frame->payload_length;
     cut->pad = pad;
     cut->trailer = trailer;
-    cut->crc = ep->agreed.crc ? iw_crc_update(IW_CRC_INIT, frame->header, frame->header_length) : 0;
+    cut->crc = 0;
+    if (ep->agreed.crc)
+        cut->crc = frame->summed ? frame->crc
+                                 : iw_crc_update(IW_CRC_INIT, frame->header, frame->header_length);
+}
+
+bool uiw_frame_add_summed_cut(struct uiw_ep *ep, struct uiw_batch *batch, struct uiw_frame *frame,
+                              const uint8_t *source)
+{
+    uint32_t first = frame->payload_length - UIW_LAST_PART;
+    uint8_t *copy = frame_room(ep, batch, frame->payload_length);
+
+    if (!copy)
+        return false;
+    frame->summed = true;
+    frame->crc = iw_crc_update(IW_CRC_INIT, frame->header, frame->header_length);
+    frame->crc = iw_crc_copy(frame->crc, copy, source, first);
+    uiw_frame_add(batch, copy, frame->payload_length);
+    uiw_frame_cut(batch, frame);
+    batch->cut.source = source + first;
+    return true;
 }
 
 void uiw_frame_sum_cut(const struct uiw_ep *ep, const struct uiw_batch *batch)
 {
     const struct uiw_cut *cut = &batch->cut;
+    const struct iovec *parts = &batch->iov[cut->iovs - 1];
     uint32_t crc;
 
     if (!ep->agreed.crc)
         return;
-    crc = iw_crc_update_iov(cut->crc, &batch->iov[cut->iovs - 1], 2, cut->length);
+    crc = cut->source ? iw_crc_copy(cut->crc, parts[1].iov_base, cut->source, UIW_LAST_PART)
+                      : iw_crc_update_iov(cut->crc, parts, 2, cut->length);
     (void)iw_encode_trailer(cut->trailer, cut->pad,
                             iw_crc_final(iw_crc_update(crc, frame_zeros, cut->pad)));
 }

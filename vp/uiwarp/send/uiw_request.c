@@ -262,14 +262,17 @@ static bool request_goes_in_parts(struct uiw_ep *ep, const struct uiw_batch *bat
     return true;
 }
 
-/* Replaces the payload by a copy. Returns false without room. */
-static bool request_copy(struct uiw_ep *ep, struct uiw_batch *batch, struct uiw_frame *frame)
+/* Replaces the payload by a copy. in_parts: it is one iovec. Returns false without room. */
+static bool request_copy(struct uiw_ep *ep, struct uiw_batch *batch, struct uiw_frame *frame,
+                         bool in_parts)
 {
     struct iovec payload[UIW_MAX_SEGMENTS];
     unsigned count = batch->iov_count - frame->payload_first;
 
     memcpy(payload, &batch->iov[frame->payload_first], count * sizeof(payload[0]));
     batch->iov_count = frame->payload_first;
+    if (in_parts)
+        return uiw_frame_add_summed_cut(ep, batch, frame, payload[0].iov_base);
     return uiw_frame_add_summed(ep, batch, frame, payload, count);
 }
 
@@ -281,11 +284,12 @@ static bool request_place_payload(struct uiw_ep *ep, struct uiw_batch *batch,
                                   const struct uiw_sqe *sqe, struct uiw_frame *frame, uint32_t left)
 {
     bool restless = batch->restless && ep->agreed.crc;
+    bool in_parts = request_goes_in_parts(ep, batch, sqe, frame->payload_length, left);
 
     batch->restless = false;
     if (restless)
-        return request_copy(ep, batch, frame);
-    if (request_goes_in_parts(ep, batch, sqe, frame->payload_length, left))
+        return request_copy(ep, batch, frame, in_parts);
+    if (in_parts)
         uiw_frame_cut(batch, frame);
     return true;
 }

@@ -132,9 +132,10 @@ struct uiw_cut {
     unsigned iovs;   /* iovecs of the batch in the first call; 0: no FPDU is cut */
     uint32_t octets; /* octets of the first call */
     uint32_t length; /* of the payload: the last iovec of the first call, and the next one */
-    uint32_t crc;    /* of the header before the payload */
+    uint32_t crc;    /* of the header before the payload; with .source also of the first part */
     unsigned pad;
-    uint8_t *trailer; /* the CRC is filled in between the calls */
+    uint8_t *trailer;      /* the CRC is filled in between the calls */
+    const uint8_t *source; /* of the second part, if that is copied between the calls; else NULL */
 };
 
 struct uiw_batch {
@@ -239,6 +240,13 @@ uint8_t *uiw_frame_buffer(struct uiw_ep *ep, struct uiw_batch *batch);
  */
 bool uiw_frame_add_summed(struct uiw_ep *ep, struct uiw_batch *batch, struct uiw_frame *frame,
                           const struct iovec *payload, unsigned count);
+
+/*
+ * The same for payload that is sent in two calls. The second part is copied and summed between the
+ * calls.
+ */
+bool uiw_frame_add_summed_cut(struct uiw_ep *ep, struct uiw_batch *batch, struct uiw_frame *frame,
+                              const uint8_t *source);
 
 /*
  * Cuts the payload, which is one iovec, so that it is sent in two calls. The peer copies the first
