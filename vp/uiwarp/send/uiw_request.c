@@ -316,10 +316,10 @@ static bool request_add_segment(struct uiw_ep *ep, struct uiw_batch *batch,
     if (!request_add_payload(ep, batch, sqe, offset, length,
                              frame.copied ? uiw_frame_scratch(batch) : NULL))
         return request_fail(ep, batch, IT_DTO_ERR_LOCAL_PROTECTION);
-    if (!frame.copied && !request_place_payload(ep, batch, sqe, &frame, left))
-        return false;
-    if (frame.copied && length)
+    if (frame.copied)
         uiw_frame_add_scratch(batch, length);
+    else if (!request_place_payload(ep, batch, sqe, &frame, left))
+        return false;
     batch->cursor.sq += over;
     batch->cursor.sq_offset = over ? 0 : offset + length;
     batch->cursor.sq_immediate = last && !over;
