@@ -240,6 +240,61 @@ static void test_thread(const char *name, void *(*body)(void *), useconds_t dela
     check_context(NULL);
 }
 
+static void *victim_late(void *argument)
+{
+    struct exs_pair *pair = argument;
+
+    pair->server = exs_blocking_accept(pair->listener, NULL, NULL);
+    return NULL;
+}
+
+/* Accepts and connects. Returns true if the thread was cancelled when it was too late. */
+static bool accept_late(int pause)
+{
+    const struct timeval limit = {10, 0};
+    struct exs_pair pair = {.server = -1};
+    struct sockaddr_in address;
+    pthread_t thread;
+    bool late;
+    int port;
+    char got;
+
+    pair.listener = exs_kit_listen(SOCK_STREAM, &port);
+    address = exs_kit_address(port);
+    pair.client = exs_socket(PF_INET, SOCK_STREAM, 0);
+    CHECK_STARTS(
+        exs_setsockopt(pair.client, SOL_SOCKET, SO_ASYNC_RECV_TIMEOUT, &limit, sizeof(limit)));
+    CHECK_EQ(0, pthread_create(&thread, NULL, victim_late, &pair));
+    CHECK_STARTS(exs_connect(pair.client, (struct sockaddr *)&address, sizeof(address), 0, NULL,
+                             queue, NULL));
+    for (volatile int i = pause; i > 0; i--) {
+    }
+    CHECK_EQ(0, pthread_cancel(thread));
+    CHECK_EQ(0, pthread_join(thread, NULL));
+    CHECK_STARTS(exs_blocking_close(pair.listener));
+    late = exs_kit_event(queue).exs_evt_errno == 0 && pair.server < 0;
+    if (late)
+        CHECK_ERRNO(ECONNRESET, exs_read(pair.client, &got, 1));
+    if (pair.server >= 0)
+        CHECK_STARTS(exs_close(pair.server, EXS_BLOCK | EXS_DONTLINGER, NULL, NULL));
+    CHECK_STARTS(exs_close(pair.client, EXS_BLOCK | EXS_DONTLINGER, NULL, NULL));
+    return late;
+}
+
+/*
+ * The peer is connected when the thread is cancelled. The program will not know the accepted
+ * socket, so it is closed.
+ */
+static void test_accepted(void)
+{
+    unsigned seed = 1;
+
+    check_context("accept, too late");
+    for (int late = 0; late < 3;)
+        late += accept_late(rand_r(&seed) % 100000);
+    check_context(NULL);
+}
+
 /*
  * After a thread was cancelled in a blocking call, ThreadSanitizer ignores the locks that it takes
  * and reports races on what they guard.
@@ -278,6 +333,8 @@ int main(void)
     for (size_t i = 0; THREADS_ARE_CANCELLED && i < sizeof(victims) / sizeof(victims[0]); i++)
         for (useconds_t delay = 0; delay <= 2000; delay += 500)
             test_thread(victims[i].name, victims[i].body, delay);
+    if (THREADS_ARE_CANCELLED)
+        test_accepted();
     CHECK_STARTS(exs_qdelete(queue));
     free(large);
     return 0;

@@ -290,6 +290,9 @@ void exs_call_abandon(void *argument)
     /* The call's memory may be on the cancelled thread's stack. */
     call->cancel(call->event.exs_evt_socket, call->serial);
     exs_completion_await(&call->completion, &wait);
+    /* Too late to be cancelled: nobody will ever know the accepted socket. */
+    if (call->event.exs_evt_type == EXS_EVT_ACCEPT && call->event.exs_evt_errno == 0)
+        (void)exs_socket_close(call->request.accepted, true, NULL);
     give_object(call);
 }
 
