@@ -162,6 +162,37 @@ static void test_limits(void)
     exs_pair_close(&pair);
 }
 
+static void set_no_ring(int fd)
+{
+    CHECK(exs_fcntl(fd, EXS_F_SETSTREAMBUFSIZE, 0) >= 0);
+}
+
+static void set_one_credit(int fd)
+{
+    CHECK(exs_fcntl(fd, EXS_F_SETFLOWCONTROLCREDITS, 1) >= 0);
+    set_no_ring(fd);
+}
+
+/* The limit of a send also holds while its socket is being closed. The close waits no longer. */
+static void test_closed(int type)
+{
+    const struct timeval soon = {0, 10000};
+    struct exs_pair pair;
+
+    check_context(type == SOCK_STREAM ? "limit, closed" : "limit, closed, packets");
+    exs_pair_open_with(&pair, type, set_no_ring);
+    CHECK_STARTS(
+        exs_setsockopt(pair.client, SOL_SOCKET, SO_ASYNC_SEND_TIMEOUT, &soon, sizeof(soon)));
+    CHECK_STARTS(exs_send(pair.client, large, LARGE, 0, queue, NULL, N));
+    CHECK_STARTS(exs_close(pair.client, 0, queue, NULL));
+    (void)exs_kit_expect(queue, EXS_EVT_SENDTIMEOUT, ETIMEDOUT);
+    (void)exs_kit_expect(queue, EXS_EVT_CLOSE, 0);
+    exs_kit_empty(queue);
+    CHECK_STARTS(exs_blocking_close(pair.server));
+    CHECK_STARTS(exs_blocking_close(pair.listener));
+    check_context(NULL);
+}
+
 /* ---- Cancelled threads ---------------------------------------------------------------------- */
 
 static void *victim_recv(void *argument)
@@ -216,6 +247,27 @@ static void *victim_credit(void *argument)
         if (exs_recv(pair->server, large, 10, EXS_CREDIT_WAIT | EXS_UNSIGNALED, EXS_QHANDLE_INVALID,
                      NULL, N) != 0)
             return NULL;
+}
+
+/* Another thread has closed the socket of the call, and the peer reads nothing. */
+static void test_closed_thread(void)
+{
+    struct exs_pair pair;
+    pthread_t thread;
+
+    check_context("send, closed");
+    exs_pair_open_with(&pair, SOCK_STREAM, set_one_credit);
+    CHECK_EQ(0, pthread_create(&thread, NULL, victim_send, &pair));
+    while (exs_poll(&(exs_pollfd_t){pair.client, EXS_POLLOUT, 0}, 1, EXS_BLOCK,
+                    &(struct timeval){0, 0}, NULL, NULL) > 0)
+        continue;
+    CHECK_STARTS(exs_close(pair.client, 0, queue, NULL));
+    CHECK_EQ(0, pthread_cancel(thread));
+    CHECK_EQ(0, pthread_join(thread, NULL));
+    (void)exs_kit_expect(queue, EXS_EVT_CLOSE, 0);
+    CHECK_STARTS(exs_blocking_close(pair.server));
+    CHECK_STARTS(exs_blocking_close(pair.listener));
+    check_context(NULL);
 }
 
 /* The thread is cancelled, its call has ended, and the connection works as before. */
@@ -329,12 +381,16 @@ int main(void)
     test_connect(false);
     test_connect(true);
     test_limits();
+    test_closed(SOCK_STREAM);
+    test_closed(SOCK_SEQPACKET);
     /* Cancel before, at and after the moment when the thread sleeps. */
     for (size_t i = 0; THREADS_ARE_CANCELLED && i < sizeof(victims) / sizeof(victims[0]); i++)
         for (useconds_t delay = 0; delay <= 2000; delay += 500)
             test_thread(victims[i].name, victims[i].body, delay);
-    if (THREADS_ARE_CANCELLED)
+    if (THREADS_ARE_CANCELLED) {
         test_accepted();
+        test_closed_thread();
+    }
     CHECK_STARTS(exs_qdelete(queue));
     free(large);
     return 0;

@@ -143,11 +143,9 @@ static bool has_serial(const struct exs_request *request, const void *serial)
     return call->serial == *(const uint64_t *)serial;
 }
 
-static void break_off(int fd, uint64_t serial)
+static void break_off(struct exs_socket *socket, uint64_t serial)
 {
-    struct exs_socket *socket = exs_socket_find(fd);
-
-    if (!socket)
+    if (!exs_socket_revisit(socket))
         return;
     exs_transfer_break(socket, has_serial, &serial);
     exs_socket_leave(socket);
@@ -162,24 +160,33 @@ static void wait_for_peer(struct exs_request *request, uint64_t octets)
     exs_timer_stop(&call->timer);
     call->timer = (struct exs_timer){.at_ns = exs_clock_ns() + SILENCE_NS + seconds * NS_PER_S,
                                      .fire = break_off,
-                                     .fd = call->event.exs_evt_socket,
+                                     .socket = call->socket,
                                      .serial = call->serial};
     (void)exs_timer_start(&call->timer);
 }
 
-void exs_call_expire(int fd, uint64_t serial, int error)
+void exs_call_expire(struct exs_socket *socket, uint64_t serial, int error)
 {
-    struct exs_socket *socket = exs_socket_find(fd);
-
-    if (!socket)
+    if (!exs_socket_revisit(socket))
         return;
     (void)exs_socket_cancel(socket, has_serial, &serial, error);
     exs_socket_leave(socket);
 }
 
-static void cancel_on_socket(int fd, uint64_t serial)
+/* With the descriptor an accept or a connect ends as well. */
+static void cancel_on_socket(struct exs_call *call)
 {
-    exs_call_expire(fd, serial, ECANCELED);
+    struct exs_socket *socket = call->socket;
+
+    if (socket) {
+        exs_call_expire(socket, call->serial, ECANCELED);
+        return;
+    }
+    socket = exs_socket_find(call->event.exs_evt_socket);
+    if (!socket)
+        return;
+    (void)exs_socket_cancel(socket, has_serial, &call->serial, ECANCELED);
+    exs_socket_leave(socket);
 }
 
 static void end_request(struct exs_request *request, int error, size_t moved, size_t lost)
@@ -205,6 +212,7 @@ int exs_call_new(const struct exs_start *start, struct exs_call **new)
     call->flags = start->flags;
     call->wait = EXS_WAIT_ADAPTIVE;
     call->started = false;
+    call->socket = NULL;
     call->cancel = cancel_on_socket;
     call->finish = NULL;
     call->discard = NULL;
@@ -288,7 +296,7 @@ void exs_call_abandon(void *argument)
         return;
     }
     /* The call's memory may be on the cancelled thread's stack. */
-    call->cancel(call->event.exs_evt_socket, call->serial);
+    call->cancel(call);
     exs_completion_await(&call->completion, &wait);
     /* Too late to be cancelled: nobody will ever know the accepted socket. */
     if (call->event.exs_evt_type == EXS_EVT_ACCEPT && call->event.exs_evt_errno == 0)

@@ -23,14 +23,15 @@ struct exs_call {
     struct exs_completion completion;
     struct exs_memory own; /* memory registered for this call only */
     struct exs_timer timer;
-    uint64_t serial; /* unique among all calls */
+    uint64_t serial;           /* unique among all calls */
+    struct exs_socket *socket; /* of a transfer; not counted: the connection is, while it lasts */
     int flags;
     int wait; /* with EXS_BLOCK: EXS_WAIT_ */
     /*
      * Called when the waiting thread is cancelled: makes the call end soon. NULL: the call may go
      * on.
      */
-    void (*cancel)(int fd, uint64_t serial);
+    void (*cancel)(struct exs_call *call);
     exs_event_t event;
     /* Fills in members of the event that are known only at the end; may be NULL. */
     void (*finish)(struct exs_call *call, size_t moved, size_t lost);
@@ -87,7 +88,10 @@ void exs_call_abandon(void *call);
 /* In the child after fork. */
 void exs_calls_forget(void);
 
-/* Ends the call with this serial number with error, if it still exists. */
-void exs_call_expire(int fd, uint64_t serial, int error);
+/*
+ * Ends the transfer with this serial number with error, if it still exists. The descriptor may have
+ * been closed since.
+ */
+void exs_call_expire(struct exs_socket *socket, uint64_t serial, int error);
 
 #endif /* ITAPI_ULP_EXS_API_EXS_CALL_H */

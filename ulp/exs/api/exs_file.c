@@ -359,14 +359,14 @@ size_t exs_files_cancel(struct exs_socket *socket, bool all, exs_ahandle_t ahand
 }
 
 /* Cancels the call of a waiting thread that is being cancelled. */
-static void cancel_call(int fd, uint64_t serial)
+static void cancel_call(struct exs_call *call)
 {
     (void)pthread_mutex_lock(&files_lock);
     for (struct exs_file *file = files; file; file = file->next)
-        if (file->call->serial == serial)
+        if (file->call == call)
             (void)stop(file);
     (void)pthread_mutex_unlock(&files_lock);
-    exs_call_expire(fd, serial, ECANCELED);
+    exs_call_expire(call->socket, call->serial, ECANCELED);
 }
 
 void exs_files_forget(void)

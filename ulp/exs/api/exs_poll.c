@@ -178,16 +178,15 @@ static void end_serial(uint64_t serial, int error)
         end(polling, error);
 }
 
-static void expire(int fd, uint64_t serial)
+static void expire(struct exs_socket *none, uint64_t serial)
 {
-    (void)fd;
+    (void)none;
     end_serial(serial, 0);
 }
 
-static void cancel_call(int fd, uint64_t serial)
+static void cancel_call(struct exs_call *call)
 {
-    (void)fd;
-    end_serial(serial, ECANCELED);
+    end_serial(call->serial, ECANCELED);
 }
 
 struct chosen {
@@ -288,7 +287,6 @@ static int set_limit(struct exs_call *call, const struct timeval *timeout)
         (struct exs_timer){.at_ns = exs_clock_ns() + (uint64_t)timeout->tv_sec * NS_PER_S +
                                     (uint64_t)timeout->tv_usec * NS_PER_US,
                            .fire = expire,
-                           .fd = -1,
                            .serial = call->serial};
     return exs_timer_start(&call->timer);
 }

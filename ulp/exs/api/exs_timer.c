@@ -28,7 +28,7 @@ static void fire_locked(struct exs_timer *timer)
 
     unlink_locked(timer);
     (void)pthread_mutex_unlock(&lock);
-    copy.fire(copy.fd, copy.serial);
+    copy.fire(copy.socket, copy.serial);
     (void)pthread_mutex_lock(&lock);
 }
 

@@ -6,11 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct exs_socket;
+
 /* A timer may be stopped, and its memory reused, at any moment; so fire gets copies. */
 struct exs_timer {
     uint64_t at_ns; /* by exs_clock_ns */
-    void (*fire)(int fd, uint64_t serial);
-    int fd;
+    void (*fire)(struct exs_socket *socket, uint64_t serial);
+    struct exs_socket *socket; /* of the call; NULL: none */
     uint64_t serial;
     bool set;
     struct exs_timer *next;

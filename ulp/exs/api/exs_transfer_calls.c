@@ -34,16 +34,16 @@ int exs_api_check_transfer(const struct exs_socket *socket, int flags, bool rece
     return 0;
 }
 
-static void expire(int fd, uint64_t serial)
+static void expire(struct exs_socket *socket, uint64_t serial)
 {
-    exs_call_expire(fd, serial, ETIMEDOUT);
+    exs_call_expire(socket, serial, ETIMEDOUT);
 }
 
 /*
  * Starts the socket's time limit for the call. It cannot expire before the caller releases the
  * lock.
  */
-static int set_limit(const struct exs_socket *socket, struct exs_call *call, bool receive)
+static int set_limit(struct exs_socket *socket, struct exs_call *call, bool receive)
 {
     uint64_t us = receive ? socket->options.recv_timeout_us : socket->options.send_timeout_us;
 
@@ -51,7 +51,7 @@ static int set_limit(const struct exs_socket *socket, struct exs_call *call, boo
         return 0;
     call->timer = (struct exs_timer){.at_ns = exs_clock_ns() + us * NS_PER_US,
                                      .fire = expire,
-                                     .fd = call->event.exs_evt_socket,
+                                     .socket = socket,
                                      .serial = call->serial};
     return exs_timer_start(&call->timer);
 }
@@ -71,6 +71,7 @@ static void start(struct attempt *attempt)
     int files = attempt->call->file ? 1 : 0;
 
     attempt->call->started = true;
+    attempt->call->socket = attempt->socket;
     attempt->socket->files += files;
     attempt->error = set_limit(attempt->socket, attempt->call, attempt->receive);
     if (attempt->error == 0)

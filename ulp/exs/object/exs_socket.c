@@ -168,6 +168,18 @@ void exs_socket_enter(struct exs_socket *socket)
     exs_lock_take(&socket->lock);
 }
 
+/* A connection counts as a user until it has left the socket, which needs the lock. */
+bool exs_socket_revisit(struct exs_socket *socket)
+{
+    exs_lock_take(&socket->lock);
+    if (!socket->connection) {
+        exs_lock_drop(&socket->lock);
+        return false;
+    }
+    exs_socket_hold(socket);
+    return true;
+}
+
 static void __attribute__((noinline)) deliver(struct exs_socket *socket)
 {
     struct exs_request *request;
