@@ -418,6 +418,9 @@ static void over(const void *world)
     REQUIRE(state->in.count == 0); /* each receive has a packet or the end */
     if (state->fin_sent)
         REQUIRE(state->in.ended);
+    else
+        REQUIRE(state->in.ring_written != state->in.ring_read ||
+                exs_packet_in_is_needed(&state->in)); /* the receiver knows of the rest */
 }
 
 /* ---- Models --------------------------------------------------------------------------------- */
@@ -428,6 +431,8 @@ static const struct script scripts[] = {
     {"both", 10, 2, {1, 4, 2, 5}, {2, 1, 5, 3}},
     {"both, no ring", 0, 2, {1, 4, 2, 5}, {2, 1, 5, 3}},
     {"few receives", 8, 2, {1, 2, 4, 2}, {2, 2, NONE, NONE}},
+    {"few receives, long packets", 14, 2, {1, 4, 5, 4}, {2, 4, NONE, NONE}},
+    {"few receives, no ring", 0, 2, {1, 2, 4, 2}, {2, 4, NONE, NONE}},
     {"receives cancelled", 10, 2, {1, 4, 2, NONE}, {4 | CANCEL, 2 | CANCEL, 5, 1}},
     {"the same, no ring", 0, 2, {1, 4, NONE, NONE}, {4 | CANCEL, 2 | CANCEL, 5 | CANCEL, 1}},
     {"packets cancelled", 10, 2, {4 | CANCEL, 5 | CANCEL, 1 | CANCEL, 4}, {2, 5, 1, 3}},

@@ -82,6 +82,35 @@ static void test_time(void)
     drain(pair.server, 1);
 }
 
+static void set_no_ring(int fd)
+{
+    CHECK(exs_fcntl(fd, EXS_F_SETSTREAMBUFSIZE, 0) >= 0);
+}
+
+/* Data that waits at the peer for a receive: there is no ring, or a packet is too long for it. */
+static void test_needed(int type, void (*set)(int fd), size_t length)
+{
+    static char data[100000];
+    struct exs_pair far;
+    exs_pollfd_t one;
+
+    check_context(type == SOCK_STREAM ? "a stream waits" : "a packet waits");
+    exs_pair_open_with(&far, type, set);
+    one = want(far.server, EXS_POLLIN);
+    for (int i = 0; i < 2; i++) {
+        CHECK_STARTS(exs_poll(&one, 1, 0, NULL, queue, NULL));
+        exs_kit_empty(queue);
+        CHECK_STARTS(exs_send(far.client, data, length, EXS_UNSIGNALED, queue, NULL,
+                              EXS_MHANDLE_UNREGISTERED));
+        expect(0, 1);
+        CHECK_EQ(EXS_POLLIN, one.exs_revents);
+        CHECK_RESULT((long)length, exs_recv(far.server, data, length, EXS_BLOCK | MSG_WAITALL, NULL,
+                                            NULL, EXS_MHANDLE_UNREGISTERED));
+    }
+    exs_pair_close(&far);
+    check_context(NULL);
+}
+
 static void test_listener(void)
 {
     struct sockaddr_in address;
@@ -230,6 +259,10 @@ int main(void)
     test_ready();
     test_later();
     test_time();
+    test_needed(SOCK_SEQPACKET, NULL, 100000);
+    test_needed(SOCK_SEQPACKET, set_no_ring, 3);
+    test_needed(SOCK_STREAM, set_no_ring, 3);
+    test_needed(SOCK_STREAM, set_no_ring, 100000);
     test_listener();
     test_closed();
     test_refused();

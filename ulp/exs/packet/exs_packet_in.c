@@ -142,6 +142,11 @@ bool exs_packet_in_need(struct exs_packet_in *in, uint64_t number)
     return true;
 }
 
+bool exs_packet_in_is_needed(const struct exs_packet_in *in)
+{
+    return in->needed > in->given + in->count;
+}
+
 bool exs_packet_in_withdrawn(struct exs_packet_in *in, uint32_t chain)
 {
     if (chain != in->chain || !in->withdrawing)

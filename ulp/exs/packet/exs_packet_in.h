@@ -65,6 +65,8 @@ enum exs_packet_fate exs_packet_in_ring(struct exs_packet_in *in, uint64_t lengt
                                         struct exs_packet_receive *to);
 bool exs_packet_in_direct(struct exs_packet_in *in, struct exs_packet_receive *to);
 bool exs_packet_in_need(struct exs_packet_in *in, uint64_t number);
+/* Returns true if the peer has said that a packet waits for a receive that is not posted. */
+bool exs_packet_in_is_needed(const struct exs_packet_in *in);
 bool exs_packet_in_withdrawn(struct exs_packet_in *in, uint32_t chain);
 bool exs_packet_in_end(struct exs_packet_in *in);
 

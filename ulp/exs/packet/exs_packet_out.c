@@ -35,8 +35,8 @@ enum exs_packet_step exs_packet_out_step(struct exs_packet_out *out, uint64_t le
 
     if (usable(out))
         return in_line ? EXS_PACKET_DIRECT : EXS_PACKET_WRITE;
-    /* Without a ring all receives are advertised; one that is too small never has room. */
-    if (in_line && (out->ring_size == 0 || length + EXS_PACKET_HEAD <= out->ring_size))
+    /* A ring that is too small, or none, never has room: the receiver has to know of the packet. */
+    if (in_line && length + EXS_PACKET_HEAD <= out->ring_size)
         return length + EXS_PACKET_HEAD <= room ? EXS_PACKET_RING : EXS_PACKET_WAIT;
     return out->needed ? EXS_PACKET_WAIT : EXS_PACKET_NEED;
 }

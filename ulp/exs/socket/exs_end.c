@@ -141,11 +141,15 @@ size_t exs_socket_cancel(struct exs_socket *socket,
 
 /* ---- Readiness ------------------------------------------------------------------------------ */
 
+/* Data is here, or waits at the peer for a receive. */
 static bool has_data(const struct exs_connection *connection)
 {
+    const struct exs_packet_in *packets = &connection->packet_in;
+    const struct exs_stream_in *in = &connection->in;
+
     return exs_is_stream(connection)
-               ? connection->in.ring_written != connection->in.ring_read
-               : connection->packet_in.ring_written != connection->packet_in.ring_read;
+               ? in->ring_written != in->ring_read || exs_stream_in_is_needed(in)
+               : packets->ring_written != packets->ring_read || exs_packet_in_is_needed(packets);
 }
 
 int exs_socket_ready(const struct exs_socket *socket)

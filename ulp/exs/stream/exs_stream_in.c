@@ -156,8 +156,15 @@ bool exs_stream_in_withdrawn(struct exs_stream_in *in, uint32_t chain)
 
 bool exs_stream_in_ask(struct exs_stream_in *in)
 {
-    in->asked = true;
+    /* Without a ring an ADVERT that is under way is the answer. */
+    if (in->ring_size > 0 || in->advertised == 0)
+        in->asked = true;
     return !in->ended;
+}
+
+bool exs_stream_in_is_needed(const struct exs_stream_in *in)
+{
+    return in->ring_size == 0 && in->asked && in->count == 0;
 }
 
 bool exs_stream_in_end(struct exs_stream_in *in)
@@ -165,6 +172,7 @@ bool exs_stream_in_end(struct exs_stream_in *in)
     if (in->ended)
         return false;
     in->ended = true;
+    in->asked = false;
     in->withdrawing = false;
     in->advertised = 0;
     return true;
@@ -211,6 +219,8 @@ bool exs_stream_in_none_due(struct exs_stream_in *in)
 {
     bool due = in->asked && in->advertised == 0;
 
+    if (in->ring_size == 0)
+        return false;
     in->asked = false;
     return due;
 }

@@ -30,7 +30,7 @@ struct exs_stream_in {
     uint32_t level; /* receives that the program had open before it got its last events */
     bool open;      /* an ADVERT of the current chain has been sent */
     bool withdrawing;
-    bool asked;
+    bool asked; /* without a ring: until the next ADVERT */
     bool small; /* data comes in small pieces: receives are advertised only when asked for */
     bool ended; /* no more data comes */
     struct exs_receive *receives;
@@ -81,6 +81,8 @@ struct exs_receive *exs_stream_in_direct(struct exs_stream_in *in, uint32_t chai
 bool exs_stream_in_ring(struct exs_stream_in *in, uint64_t count, bool in_line);
 bool exs_stream_in_withdrawn(struct exs_stream_in *in, uint32_t chain);
 bool exs_stream_in_ask(struct exs_stream_in *in);
+/* Returns true if the peer has said that data waits for a receive, as there is no ring. */
+bool exs_stream_in_is_needed(const struct exs_stream_in *in);
 bool exs_stream_in_end(struct exs_stream_in *in);
 
 /* ---- What to send --------------------------------------------------------------------------- */

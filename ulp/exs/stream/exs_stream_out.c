@@ -84,9 +84,9 @@ void exs_stream_out_step(struct exs_stream_out *out, uint64_t waiting, uint64_t 
     memset(step, 0, sizeof(*step));
     if (out->count > 0)
         step_direct(out, waiting, inline_max, step);
-    else if (out->asked || out->ring_size == 0)
+    else if (out->asked)
         step->kind = EXS_STEP_WAIT;
-    else if (out->hopeful && waiting >= out->ask_min)
+    else if (out->ring_size == 0 || (out->hopeful && waiting >= out->ask_min))
         step->kind = EXS_STEP_ASK;
     else
         step_ring(out, waiting, inline_max, step);

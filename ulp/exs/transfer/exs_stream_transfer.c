@@ -228,8 +228,8 @@ void exs_stream_push(struct exs_connection *connection)
     if (exs_stream_in_adverts_due(&connection->in) &&
         !(exs_stream_in_expects(&connection->in) && exs_connection_waits(connection)))
         push_adverts(connection);
-    if (connection->in.asked && exs_post_room(connection) && exs_connection_may_ask(connection) &&
-        exs_stream_in_none_due(&connection->in))
+    if (connection->in.asked && connection->ring_size > 0 && exs_post_room(connection) &&
+        exs_connection_may_ask(connection) && exs_stream_in_none_due(&connection->in))
         exs_post(connection, &none);
     if (exs_sends_wait(connection))
         return;
