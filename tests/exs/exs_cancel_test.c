@@ -162,6 +162,45 @@ static void test_limits(void)
     exs_pair_close(&pair);
 }
 
+/* The program need not know which function has reached its limit to read the lengths. */
+static void check_message(const exs_event_t *event, const exs_msghdr_t *message, size_t length)
+{
+    CHECK(event->exs_evt_union.exs_evt_xfermsg.exs_evt_msghdr == message);
+    CHECK_EQ(length, event->exs_evt_union.exs_evt_xfermsg.exs_evt_length);
+    CHECK_EQ(length, event->exs_evt_union.exs_evt_xfer.exs_evt_length);
+    CHECK_EQ(0, event->exs_evt_union.exs_evt_xfer.exs_evt_amount_lost);
+    CHECK(event->exs_evt_union.exs_evt_xfer.exs_evt_mhandle == EXS_MHANDLE_INVALID);
+}
+
+static void test_message_limits(void)
+{
+    const struct timeval soon = {0, 10000};
+    exs_iovec_t pieces[2] = {{large, 3, N}, {large + 3, LARGE - 3, N}};
+    exs_msghdr_t message = {.exs_msg_iov = pieces, .exs_msg_iovlen = 2};
+    exs_pollfd_t readable;
+    struct exs_pair pair;
+    exs_event_t event;
+
+    exs_pair_open(&pair, SOCK_STREAM);
+    readable = (exs_pollfd_t){.exs_fd = pair.server, .exs_events = EXS_POLLIN};
+    CHECK_STARTS(
+        exs_setsockopt(pair.server, SOL_SOCKET, SO_ASYNC_RECV_TIMEOUT, &soon, sizeof(soon)));
+    CHECK_STARTS(
+        exs_setsockopt(pair.server, SOL_SOCKET, SO_ASYNC_SEND_TIMEOUT, &soon, sizeof(soon)));
+    CHECK_RESULT(7, exs_write(pair.client, "1234567", 7));
+    CHECK_RESULT(1, exs_poll(&readable, 1, EXS_BLOCK, NULL, EXS_QHANDLE_INVALID, NULL));
+    CHECK_STARTS(exs_recvmsg(pair.server, &message, MSG_WAITALL, queue, NULL));
+    event = exs_kit_expect(queue, EXS_EVT_RECVTIMEOUT, ETIMEDOUT);
+    check_message(&event, &message, 7);
+    CHECK_EQ(0, memcmp(large, "1234567", 7));
+    CHECK_STARTS(exs_sendmsg(pair.server, &message, 0, queue, NULL));
+    event = exs_kit_expect(queue, EXS_EVT_SENDTIMEOUT, ETIMEDOUT);
+    CHECK(event.exs_evt_union.exs_evt_xfermsg.exs_evt_length > 0);
+    check_message(&event, &message, event.exs_evt_union.exs_evt_xfermsg.exs_evt_length);
+    exs_kit_empty(queue);
+    exs_pair_close(&pair);
+}
+
 static void set_no_ring(int fd)
 {
     CHECK(exs_fcntl(fd, EXS_F_SETSTREAMBUFSIZE, 0) >= 0);
@@ -381,6 +420,7 @@ int main(void)
     test_connect(false);
     test_connect(true);
     test_limits();
+    test_message_limits();
     test_closed(SOCK_STREAM);
     test_closed(SOCK_SEQPACKET);
     /* Cancel before, at and after the moment when the thread sleeps. */

@@ -228,9 +228,10 @@ typedef struct exs_evt_xfer {
     size_t exs_evt_amount_lost; /* SEQPACKET: octets of the packet that did not fit */
 } exs_evt_xfer_t;
 
-/* SENDMSG, RECVMSG */
+/* SENDMSG, RECVMSG, and SENDTIMEOUT, RECVTIMEOUT of them; the lengths can be read as above, too */
 typedef struct exs_evt_xfermsg {
     exs_msghdr_t *exs_evt_msghdr;
+    exs_mhandle_t exs_evt_no_mhandle; /* EXS_MHANDLE_INVALID */
     size_t exs_evt_length;
     size_t exs_evt_amount_lost;
 } exs_evt_xfermsg_t;
