@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -297,6 +298,38 @@ static void test_cut(void)
     free(got);
 }
 
+/* A path that is gone, or that of a FIFO, once the call gets to its element. */
+static void test_replaced(bool fifo)
+{
+    char name[] = "/tmp/exs_file_test_XXXXXX";
+    int fd = mkstemp(name);
+    exs_xferfile_t vector[2] = {{EXS_PATHVEC, {.exs_pathv = {path, 0, 0}}},
+                                {EXS_PATHVEC, {.exs_pathv = {name, 0, 0}}}};
+    struct reader reader = {.octets = FILE_OCTETS};
+    struct exs_pair pair;
+    pthread_t thread;
+
+    check_context(fifo ? "a FIFO in place of a file" : "a file that is gone");
+    CHECK(fd >= 0);
+    CHECK_RESULT(100, write(fd, content, 100));
+    exs_pair_open(&pair, SOCK_STREAM);
+    /* Nobody reads, so the call cannot have got to the second element. */
+    CHECK_STARTS(exs_sendfile(pair.client, vector, 2, 0, queue, NULL));
+    CHECK_STARTS(unlink(name));
+    if (fifo)
+        CHECK_STARTS(mkfifo(name, 0600));
+    reader.fd = pair.server;
+    thread = start_reader(&reader);
+    CHECK_EQ(
+        FILE_OCTETS,
+        exs_kit_expect(queue, EXS_EVT_SENDFILE, EIO).exs_evt_union.exs_evt_xferfile.exs_evt_length);
+    CHECK_EQ(0, pthread_join(thread, NULL));
+    exs_pair_close(&pair);
+    (void)unlink(name);
+    (void)close(fd);
+    check_context(NULL);
+}
+
 /* Cancels a file while the peer does not read, or cuts off its connection. */
 static void test_cancel(bool cut)
 {
@@ -380,6 +413,8 @@ int main(void)
     test_sealed();
     test_sealed_packet();
     test_cut();
+    test_replaced(false);
+    test_replaced(true);
     test_cancel(false);
     test_cancel(true);
     test_close_last();

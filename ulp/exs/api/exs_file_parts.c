@@ -158,6 +158,12 @@ static int read_all(int fd, char *buffer, size_t length, uint64_t offset)
     return 0;
 }
 
+/* The path was that of a file when it was checked. It may be gone now, or lead to a FIFO. */
+static int open_again(const char *path)
+{
+    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
 static int read_part(struct exs_file_parts *parts, const exs_xferfile_t *element, void *buffer,
                      size_t length)
 {
@@ -166,9 +172,9 @@ static int read_part(struct exs_file_parts *parts, const exs_xferfile_t *element
     if (element->exs_xfv_type == EXS_FDVEC)
         fd = element->exs_xfvec.exs_fdv.exs_fdv_fildes;
     else if (fd < 0)
-        fd = parts->fd = open(element->exs_xfvec.exs_pathv.exs_pathv_path, O_RDONLY | O_CLOEXEC);
+        fd = parts->fd = open_again(element->exs_xfvec.exs_pathv.exs_pathv_path);
     if (fd < 0)
-        return errno;
+        return EIO;
     return read_all(fd, buffer, length, offset_of(element) + parts->offset);
 }
 

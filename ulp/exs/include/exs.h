@@ -379,8 +379,8 @@ int exs_close(int fd, int flags, exs_qhandle_t qhandle, exs_ahandle_t ahandle);
  *               after the data sent; SHUT_RDWR: both
  * @param flags  EXS_BLOCK, or 0
  *
- * @return 0, or -1 with errno: ENOTCONN, EINVAL (how), EBUSY (one is outstanding in that
- *         direction)
+ * @return 0, or -1 with errno: ENOTCONN, ECONNRESET (the connection has broken), EINVAL (how),
+ *         EBUSY (one is outstanding in that direction)
  *
  * Event: EXS_EVT_SHUTDOWN with 0 or ECONNRESET.
  * Source: UNH EXS.
