@@ -157,6 +157,35 @@ static void test_short_ring(void)
     CHECK_STARTS(exs_qdelete(short_queue));
 }
 
+/*
+ * The receiver has read everything, so the longest packet of a message has room in its ring, and
+ * the sender learns that.
+ */
+static void set_close_ring(int fd)
+{
+    CHECK(exs_fcntl(fd, EXS_F_SETSTREAMBUFSIZE, 2048) >= 0);
+}
+
+static void test_close_ring(void)
+{
+    static char octets[2000];
+    exs_qhandle_t close_queue = exs_qcreate(4);
+    struct exs_pair pair;
+
+    exs_pair_open_with(&pair, SOCK_SEQPACKET, set_close_ring);
+    for (size_t length = 300; length <= 500; length += 20) {
+        CHECK_RESULT((long)length, exs_write(pair.client, octets, length));
+        CHECK_RESULT((long)length, exs_read(pair.server, octets, sizeof(octets)));
+        CHECK_STARTS(exs_send(pair.client, octets, sizeof(octets), EXS_UNSIGNALED, NULL, NULL,
+                              EXS_MHANDLE_UNREGISTERED));
+        CHECK_STARTS(exs_recv(pair.server, octets, sizeof(octets), 0, close_queue, NULL,
+                              EXS_MHANDLE_UNREGISTERED));
+        (void)exs_kit_expect(close_queue, EXS_EVT_RECV, 0);
+    }
+    exs_pair_close(&pair);
+    CHECK_STARTS(exs_qdelete(close_queue));
+}
+
 int main(void)
 {
     if (exs_kit_slow())
@@ -179,5 +208,6 @@ int main(void)
         CHECK_STARTS(exs_blocking_close(pair.listener));
     }
     test_short_ring();
+    test_close_ring();
     return 0;
 }

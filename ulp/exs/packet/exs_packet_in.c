@@ -188,9 +188,11 @@ struct exs_packet_receive *exs_packet_in_advertise(struct exs_packet_in *in, uin
 
 bool exs_packet_in_ack_due(const struct exs_packet_in *in)
 {
-    uint64_t quarter = in->ring_size / 4;
+    uint64_t read = in->ring_read - in->ring_told;
 
-    return in->ring_read - in->ring_told >= (quarter > 0 ? quarter : 1);
+    /* The sender waits until the whole packet has room: any that fits a message. */
+    return read > 0 && (read >= in->ring_size / 4 ||
+                        in->ring_size - read < in->advert_min - 1 + EXS_PACKET_HEAD);
 }
 
 uint32_t exs_packet_in_tell(struct exs_packet_in *in)
