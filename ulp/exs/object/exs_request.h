@@ -23,7 +23,7 @@ struct exs_request {
     bool more;                 /* a send: further pieces of the context follow, before others */
     bool brief;                /* done may be called with the socket's lock */
     bool part;                 /* part of a call that exs_cancel counts otherwise */
-    void *context;             /* owned by the caller */
+    void *context;             /* owned by the caller; NULL: the request is the library's own */
     /*
      * Called once, unless brief without a lock of the socket: 0 or errno, octets moved, octets of a
      * packet that are lost. Requests of one socket are reported in the order in which they end. It

@@ -33,13 +33,18 @@ static void pop(struct exs_packet_in *in, struct exs_packet_receive *receive)
     in->count--;
 }
 
+static void count_packet(struct exs_packet_in *in)
+{
+    in->given++;
+    if (in->needed <= in->given)
+        in->needed = 0;
+}
+
 /* Assigns the packet of this number to the receive of this number. */
 static void give(struct exs_packet_in *in, struct exs_packet_receive *receive)
 {
     pop(in, receive);
-    in->given++;
-    if (in->needed <= in->given)
-        in->needed = 0;
+    count_packet(in);
 }
 
 /* ---- The program's receives ----------------------------------------------------------------- */
@@ -62,6 +67,12 @@ void exs_packet_in_take(struct exs_packet_in *in, uint64_t length, struct exs_pa
 {
     in->ring_read += length + EXS_PACKET_HEAD;
     give(in, to);
+}
+
+void exs_packet_in_drop(struct exs_packet_in *in, uint64_t length)
+{
+    in->ring_read += length + EXS_PACKET_HEAD;
+    count_packet(in);
 }
 
 bool exs_packet_in_left(struct exs_packet_in *in, struct exs_packet_receive *receive)

@@ -48,6 +48,9 @@ void exs_packet_in_post(struct exs_packet_in *in, uint64_t length, void *owner);
 bool exs_packet_in_match(const struct exs_packet_in *in);
 void exs_packet_in_take(struct exs_packet_in *in, uint64_t length, struct exs_packet_receive *to);
 
+/* Removes the oldest packet in the ring, which no receive will take. */
+void exs_packet_in_drop(struct exs_packet_in *in, uint64_t length);
+
 /* Gets a receive for which no packet will come. */
 bool exs_packet_in_left(struct exs_packet_in *in, struct exs_packet_receive *receive);
 

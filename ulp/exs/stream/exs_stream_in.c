@@ -102,6 +102,12 @@ bool exs_stream_in_complete(struct exs_stream_in *in, struct exs_receive *receiv
     return true;
 }
 
+void exs_stream_in_drop(struct exs_stream_in *in)
+{
+    in->given += in->ring_written - in->ring_read;
+    in->ring_read = in->ring_written;
+}
+
 void exs_stream_in_remove(struct exs_stream_in *in, uint32_t index)
 {
     for (; index + 1 < in->count; index++)

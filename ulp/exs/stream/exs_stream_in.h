@@ -58,6 +58,9 @@ bool exs_stream_in_take(struct exs_stream_in *in, struct exs_take *take);
 /* Removes a complete receive from the queue; called after take and after direct data. */
 bool exs_stream_in_complete(struct exs_stream_in *in, struct exs_receive *receive);
 
+/* Drops the octets of the ring, which no receive will take. */
+void exs_stream_in_drop(struct exs_stream_in *in);
+
 /* Returns the index-th receive; NULL beyond the last. */
 struct exs_receive *exs_stream_in_at(struct exs_stream_in *in, uint32_t index);
 

@@ -239,5 +239,10 @@ void exs_packet_receive(struct exs_connection *connection, struct exs_request *r
 /* Give receives what they can get now: data of the ring, the end, cancellation. */
 void exs_stream_serve(struct exs_connection *connection);
 void exs_packet_serve(struct exs_connection *connection);
+/* Drops the packets in the ring. */
+void exs_packet_drop(struct exs_connection *connection);
+
+/* Takes what comes after receives have been shut down. */
+void exs_sink_push(struct exs_connection *connection);
 
 #endif /* ITAPI_ULP_EXS_TRANSFER_EXS_CONNECTION_H */

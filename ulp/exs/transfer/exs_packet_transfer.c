@@ -206,6 +206,17 @@ void exs_packet_serve(struct exs_connection *connection)
     serve(connection);
 }
 
+void exs_packet_drop(struct exs_connection *connection)
+{
+    struct exs_packet_in *in = &connection->packet_in;
+    unsigned char head[EXS_PACKET_HEAD];
+
+    while (in->ring_written != in->ring_read) {
+        exs_ring_get(connection, in->ring_read, head, sizeof(head));
+        exs_packet_in_drop(in, exs_packet_head_get(head));
+    }
+}
+
 /* Stores a packet of a message, with its head, in the ring. */
 static bool got_ring_packet(struct exs_connection *connection, const unsigned char *head,
                             uint32_t length)
@@ -220,7 +231,7 @@ static bool got_ring_packet(struct exs_connection *connection, const unsigned ch
         return true;
     case EXS_PACKET_STORE:
         if (connection->no_more_receives)
-            in->ring_read = in->ring_written;
+            exs_packet_in_drop(in, length);
         else
             exs_ring_put(connection, at, head, EXS_PACKET_HEAD + length);
         return true;

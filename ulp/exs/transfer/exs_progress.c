@@ -180,7 +180,11 @@ static bool has_work(struct exs_connection *connection)
 
 void exs_connection_push(struct exs_connection *connection)
 {
-    if (!connection->live || connection->failed || !has_work(connection))
+    if (!connection->live || connection->failed)
+        return;
+    if (connection->no_more_receives)
+        exs_sink_push(connection);
+    if (!has_work(connection))
         return;
     if (connection->got_close)
         (void)exs_sends_cut(connection, NULL, NULL, EPIPE);

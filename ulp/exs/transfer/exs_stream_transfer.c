@@ -309,7 +309,7 @@ static bool got_ring_data(struct exs_connection *connection, const struct exs_me
     if (!exs_stream_in_ring(in, message->count, (message->flags & EXS_MESSAGE_INLINE) != 0))
         return false;
     if (connection->no_more_receives)
-        in->ring_read = in->ring_written;
+        exs_stream_in_drop(in);
     sweep(connection);
     if (!(message->flags & EXS_MESSAGE_INLINE)) {
         serve(connection, NULL, UINT64_MAX);

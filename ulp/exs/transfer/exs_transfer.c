@@ -112,7 +112,7 @@ int exs_transfer_recv(struct exs_socket *socket, struct exs_request *request)
         return error;
     if ((request->flags & MSG_PEEK) && (socket->type != SOCK_STREAM || connection->ring_size == 0))
         return EOPNOTSUPP;
-    if (receives(connection) >= (uint32_t)connection->recv_credits)
+    if (!connection->no_more_receives && receives(connection) >= (uint32_t)connection->recv_credits)
         return EBUSY;
     prepare(request);
     if (connection->no_more_receives)
@@ -183,7 +183,7 @@ void exs_transfer_break(struct exs_socket *socket,
 
     if (!connection || !connection->arrays[1])
         return;
-    while ((at = next_request(connection, at, &index)) && !match(at, key)) {
+    while ((at = next_request(connection, at, &index)) && !(at->context && match(at, key))) {
     }
     if (at)
         exs_connection_fail(connection);
@@ -202,7 +202,7 @@ static void await_peer(struct exs_connection *connection,
         octets = at->length > UINT64_MAX - octets ? UINT64_MAX : octets + at->length;
     index = 0;
     while ((at = next_request(connection, at, &index)))
-        if (match(at, key))
+        if (at->context && match(at, key))
             at->waits(at, octets);
 }
 
