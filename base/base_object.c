@@ -28,6 +28,12 @@ void base_pool_init(struct base_pool *pool, it_handle_type_enum_t type, size_t o
     pool->object_size = (object_size + 63) & ~(size_t)63;
 }
 
+void base_pool_renew(struct base_pool *pool)
+{
+    base_lock_init(&pool->lock);
+    memset(&pool->unused, 0, sizeof(pool->unused));
+}
+
 static bool pool_grow_locked(struct base_pool *pool)
 {
     size_t bytes = sizeof(struct base_pool_slab) + POOL_SLAB_OBJECTS * pool->object_size;

@@ -108,6 +108,12 @@ bool base_object_is_any(const void *handle);
 
 void base_pool_init(struct base_pool *pool, it_handle_type_enum_t type, size_t object_size);
 
+/*
+ * In the child of fork(2): another thread may have been changing the pool. Unused objects are given
+ * up, those in use stay.
+ */
+void base_pool_renew(struct base_pool *pool);
+
 /* Returns a zeroed object, whose magic is still 0, or NULL without memory. */
 void *base_pool_get(struct base_pool *pool);
 

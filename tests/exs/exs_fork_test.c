@@ -3,11 +3,17 @@
 #include "exs_kit.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define FORKS 200
 
 static void say_hello(int from, int to)
 {
@@ -49,6 +55,50 @@ static void run_child(const struct exs_pair *parents, exs_qhandle_t queue, exs_m
     _exit(0);
 }
 
+/* ---- While others are at work --------------------------------------------------------------- */
+
+static void *register_often(void *stopped)
+{
+    char memory[64];
+
+    while (!atomic_load((atomic_bool *)stopped))
+        CHECK_STARTS(exs_mderegister(exs_mregister(memory, sizeof(memory), 0), 0));
+    return NULL;
+}
+
+/* Nothing may wait for a thread that the child does not have. */
+static void run_short_child(void)
+{
+    char memory[64];
+
+    CHECK_STARTS(prctl(PR_SET_PDEATHSIG, SIGKILL)); /* the test's time limit ends this child, too */
+    CHECK_STARTS(exs_init(EXS_VERSION1));
+    CHECK(exs_mregister(memory, sizeof(memory), 0) != EXS_MHANDLE_INVALID);
+    _exit(0);
+}
+
+static void test_busy(void)
+{
+    atomic_bool stopped = false;
+    pthread_t threads[2];
+    int status;
+    pid_t child;
+
+    for (size_t i = 0; i < 2; i++)
+        CHECK_EQ(0, pthread_create(&threads[i], NULL, register_often, &stopped));
+    for (int i = 0; i < FORKS; i++) {
+        child = fork();
+        CHECK(child >= 0);
+        if (child == 0)
+            run_short_child();
+        CHECK(waitpid(child, &status, 0) == child);
+        CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+    atomic_store(&stopped, true);
+    for (size_t i = 0; i < 2; i++)
+        CHECK_EQ(0, pthread_join(threads[i], NULL));
+}
+
 int main(void)
 {
     struct exs_pair pair;
@@ -82,5 +132,6 @@ int main(void)
     CHECK_STARTS(exs_mderegister(handle, 0));
     CHECK_STARTS(exs_qdelete(queue));
     exs_pair_close(&pair);
+    test_busy();
     return 0;
 }

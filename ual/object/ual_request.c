@@ -21,6 +21,12 @@ static struct base_list *ual_request_bucket(it_cn_est_identifier_t id)
     return &ual_request_table[id % UAL_REQUEST_BUCKETS];
 }
 
+void ual_requests_forget(void)
+{
+    base_lock_init(&ual_request_lock);
+    memset(ual_request_table, 0, sizeof(ual_request_table));
+}
+
 static void ual_request_insert_locked(struct ual_request *request)
 {
     base_lock_assert_held(&ual_request_lock);

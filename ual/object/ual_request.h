@@ -37,6 +37,9 @@ bool ual_request_announce(const struct ual_request *request);
 /* The same, but an EVD without room does not overflow, since the caller reports the failure. */
 bool ual_request_announce_unless_full(const struct ual_request *request);
 
+/* In the child of fork(2): all requests are the parent's. */
+void ual_requests_forget(void);
+
 /* For it_ia_free: rejects all requests of the IA that still wait for a decision. */
 void ual_request_refuse_all(struct ual_ia *ia);
 
