@@ -422,6 +422,25 @@ Test(uiw_batch_large, memory_that_changes_is_sent_as_it_was_summed)
     restless = false;
 }
 
+/* Copies fill the buffers of a batch. Then no response gets between the segments of a Write. */
+Test(uiw_batch_large, a_write_from_restless_memory_stays_in_one_piece)
+{
+    struct ual_lmr *lmr = (struct ual_lmr *)(void *)stream.buf.lmr;
+    uint32_t irq = stream.ep->tx.cursor.irq;
+
+    uiw_lmr_of(lmr)->local->region.restless = true;
+    stream.ep->tx.max_ulpdu = 40000;
+    uiw_stream_post(&stream, VP_RDMA_WRITE, 0, 0, STREAM_MEMORY, 1, 0);
+    stream.ep->tx.responses = UINT32_MAX; /* the Write's turn */
+    peer_reads(100);
+    (void)next_batch(found);
+    cr_assert_eq(stream.ep->tx.cursor.sq_offset, 4 * (40000 - 14));
+    cr_assert_eq(stream.ep->tx.cursor.irq, irq, "the response waits");
+    (void)next_batch(found);
+    cr_assert_eq(stream.ep->tx.cursor.sq, 1);
+    cr_assert_eq(stream.ep->tx.cursor.irq, irq + 1);
+}
+
 Test(uiw_batch_large, a_message_with_another_behind_it_goes_at_once)
 {
     unsigned count, cuts;

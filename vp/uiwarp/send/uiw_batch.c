@@ -182,7 +182,8 @@ static bool batch_add(struct uiw_ep *ep, struct uiw_batch *batch)
         return false;
     if (batch_try(ep, batch, turn))
         return true;
-    if (turn != BATCH_REQUEST || uiw_has_failed(ep) ||
+    /* Without room nothing follows: a response would get between the segments of a Write. */
+    if (turn != BATCH_REQUEST || batch->full || uiw_has_failed(ep) ||
         !uiw_irq_waits(&ep->reads, batch->cursor.irq))
         return false;
     return batch_try(ep, batch, BATCH_RESPONSE);

@@ -32,7 +32,11 @@ static uint8_t *frame_room(struct uiw_ep *ep, struct uiw_batch *batch, uint32_t 
 
     if (batch->bounce_count == 0 || length > UIW_BOUNCE_SIZE - batch->bounce_used) {
         /* A batch with markers has one FPDU, so there is room for the two buffers it needs. */
-        if (batch->bounce_count == UIW_BATCH_BOUNCES || !uiw_frame_buffer(ep, batch))
+        if (batch->bounce_count == UIW_BATCH_BOUNCES) {
+            batch->full = true;
+            return NULL;
+        }
+        if (!uiw_frame_buffer(ep, batch))
             return NULL;
     }
     room = batch->bounces[batch->bounce_count - 1]->octets + batch->bounce_used;
