@@ -272,6 +272,49 @@ static void false_places(const struct lie *lie)
     fx_drain(node.request_evd);
 }
 
+/*
+ * Packets, and the claim to need a receive far behind them. Once receives have been shut down, the
+ * library posts one receive of its own; it posted one more for each message, until its queue held
+ * more than it has room for, and some were lost.
+ */
+static void far_need(void)
+{
+    static const struct lie packets = {"", PACKET, M(DATA, .flags = INLINE, .count = 400), LAST, 1};
+    static const struct lie need = {"", PACKET, M(NEED, .count = 400), LAST, 1};
+    static const struct lie nothing = {"", PACKET, M(CREDIT), LAST, 1};
+    exs_qhandle_t queue = exs_qcreate(16);
+    exs_acceptaddr_t element = {.exs_ahandle = NULL};
+    it_ep_handle_t ep;
+    exs_pollfd_t set = {.exs_events = EXS_POLLIN};
+    const char octet = 1;
+    int port;
+    int listener = exs_kit_listen(PACKET, &port);
+    int fd;
+
+    CHECK_STARTS(exs_accept(listener, &element, 1, 0, queue));
+    ep = connect_well(port, PACKET);
+    fd = exs_kit_expect(queue, EXS_EVT_ACCEPT, 0).exs_evt_union.exs_evt_accept.exs_evt_new_socket;
+    tell(ep, &packets, 0);
+    tell(ep, &need, 1);
+    set.exs_fd = fd;
+    CHECK_RESULT(1, exs_poll(&set, 1, EXS_BLOCK, NULL, EXS_QHANDLE_INVALID, NULL));
+    CHECK_STARTS(exs_shutdown(fd, SHUT_RD, EXS_BLOCK, NULL, NULL));
+    for (int i = 0; i < 10; i++)
+        tell(ep, &nothing, i & 1);
+    CHECK_OK(it_ep_disconnect(ep, NULL, 0));
+    /* Until all has come, and then the end. */
+    while (exs_write(fd, &octet, 1) > 0) {
+    }
+    CHECK_STARTS(exs_close(fd, 0, queue, NULL));
+    CHECK_OK(it_ep_free(ep));
+    CHECK_EQ(EXS_EVT_CLOSE, exs_kit_event(queue).exs_evt_type);
+    CHECK_STARTS(exs_blocking_close(listener));
+    CHECK_STARTS(exs_qdelete(queue));
+    fx_drain(node.conn_evd);
+    fx_drain(node.recv_evd);
+    fx_drain(node.request_evd);
+}
+
 /* A request with other private data is rejected. The listener continues. */
 static void strangers(void)
 {
@@ -314,6 +357,8 @@ int main(void)
         CHECK_RESULT(1, exs_write(pair.client, &octet, 1));
         CHECK_RESULT(1, exs_read(pair.server, &octet, 1));
     }
+    check_context("far need");
+    far_need();
     check_context("strangers");
     strangers();
     exs_pair_close(&pair);

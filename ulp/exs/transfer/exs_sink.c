@@ -60,7 +60,9 @@ void exs_sink_push(struct exs_connection *connection)
         needed = exs_stream_in_is_needed(&connection->in);
     } else {
         exs_packet_drop(connection);
-        needed = exs_packet_in_is_needed(&connection->packet_in);
+        /* One at a time: the peer may have lied about the packets before the one that it needs. */
+        needed =
+            connection->packet_in.count == 0 && exs_packet_in_is_needed(&connection->packet_in);
     }
     if (needed)
         post(connection);
