@@ -151,6 +151,7 @@ bool exs_stream_out_freed(struct exs_stream_out *out, uint32_t freed)
 
 void exs_stream_out_none(struct exs_stream_out *out)
 {
-    out->asked = false;
+    /* Without a ring only an ADVERT helps; a peer of an earlier release says NONE all the same. */
+    out->asked = out->ring_size == 0;
     out->hopeful = false;
 }
