@@ -17,6 +17,9 @@ void evd_make_progress(struct evd *evd);
 /* evd_create.c: it_evd_free() without its checks. */
 void evd_destroy(struct evd *evd);
 
+/* evd_create.c: in the child of fork(2), where no thread of the parent holds the pool's lock. */
+void evd_pool_renew(void);
+
 /*
  * Marks the IA as failed: calls on its EVDs, and threads that wait in one, return
  * IT_ERR_IA_CATASTROPHE. No lock is held.

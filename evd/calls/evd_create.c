@@ -32,6 +32,11 @@ static void evd_pool_setup(void)
     base_pool_init(&evd_pool, IT_HANDLE_TYPE_EVD, sizeof(struct evd));
 }
 
+void evd_pool_renew(void)
+{
+    base_pool_renew(&evd_pool);
+}
+
 /* ---------------------------------------------------------------- checks */
 
 static it_status_t evd_check_flags(const struct evd_spec *spec, bool wants_aevd, const int *fd)

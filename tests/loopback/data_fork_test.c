@@ -6,8 +6,11 @@
  */
 #include <criterion/criterion.h>
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -330,4 +333,45 @@ Test(data_fork, twice_frozen, .init = bed_open, .fini = bed_close)
     CHECK_OK(it_ep_disconnect(bed.pair.b_ep, NULL, 0));
     fx_conn(bed.pair.a.conn_evd, bed.pair.a_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
     fx_conn(bed.pair.b.conn_evd, bed.pair.b_ep, IT_CM_MSG_CONN_DISCONNECT_EVENT);
+}
+
+/* ---- A child with an IA of its own ---------------------------------------------------------- */
+
+#define FORKS 200
+
+static void *make_evds(void *stopped)
+{
+    while (!atomic_load((atomic_bool *)stopped))
+        CHECK_OK(it_evd_free(fx_evd(&bed.pair.b, IT_SOFTWARE_EVENT_STREAM, 4, 1)));
+    return NULL;
+}
+
+/* Nothing may wait for a thread that the child does not have. */
+static void run_short_child(void)
+{
+    struct fx_node node;
+
+    CHECK_EQ(0, prctl(PR_SET_PDEATHSIG, SIGKILL)); /* the test's time limit ends this child, too */
+    fx_node_open(&node);
+    child_done();
+}
+
+Test(data_fork, while_threads_make_evds, .init = bed_open, .fini = bed_close)
+{
+    atomic_bool stopped = false;
+    pthread_t threads[2];
+    pid_t pid;
+
+    for (size_t i = 0; i < 2; i++)
+        CHECK_EQ(0, pthread_create(&threads[i], NULL, make_evds, &stopped));
+    for (int i = 0; i < FORKS; i++) {
+        pid = fork();
+        CHECK(pid >= 0);
+        if (pid == 0)
+            run_short_child();
+        child_is_well(pid);
+    }
+    atomic_store(&stopped, true);
+    for (size_t i = 0; i < 2; i++)
+        CHECK_EQ(0, pthread_join(threads[i], NULL));
 }

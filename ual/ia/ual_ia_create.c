@@ -6,12 +6,14 @@
 #include "evd/queue/evd_callback.h"
 #include "ual/ep/ual_ep.h"
 #include "ual/memory/ual_memory.h"
+#include "ual/object/ual_request.h"
 #include "ual/post/ual_post.h"
 #include "ual/providers/ual_providers.h"
 #include "ual/stats/ual_stats.h"
 
 #include "itx_api.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -203,4 +205,25 @@ it_status_t it_ia_free(it_ia_handle_t ia_handle)
     base_lock_destroy(&ia->evd.lock);
     base_pool_put(&ia->pools[IT_HANDLE_TYPE_IA], ia);
     return IT_SUCCESS;
+}
+
+/* ---------------------------------------------------------------- fork */
+
+/* Runs in the child of fork(2): threads that are not there may have held these locks. */
+static void ual_ia_renew_locks(void)
+{
+    ual_registry_renew();
+    evd_pool_renew();
+    ual_requests_forget();
+    ual_stats_renew();
+}
+
+/*
+ * Handlers of fork run in the order of their registration, and those of upper layers start the
+ * threads of thawed IAs in the child. So this one comes before theirs, which no call of the library
+ * may precede. It is here since this file is part of every program that has an IA.
+ */
+__attribute__((constructor(1000))) static void ual_ia_watch_forks(void)
+{
+    (void)pthread_atfork(NULL, NULL, ual_ia_renew_locks); /* without memory: as without it */
 }

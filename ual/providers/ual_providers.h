@@ -60,6 +60,9 @@ void ual_module_load(const char *name, bool (*add)(const struct vp_provider *pro
  */
 const struct itx_provider_info *ual_registry_module(void); /* ual_registry.c */
 
+/* ual_registry.c: in the child of fork(2), where no thread of the parent holds the locks. */
+void ual_registry_renew(void);
+
 /* ---------------------------------------------------------------- ual_conf.c */
 
 #define UAL_CONF_DEFAULT "/etc/itapi.conf"

@@ -3,7 +3,6 @@
 #include "ual/providers/ual_providers.h"
 
 #include "base/base_log.h"
-#include "ual/object/ual_request.h"
 #include "vp/uiwarp/provider/uiw_provider.h"
 
 #include <pthread.h>
@@ -144,8 +143,7 @@ const struct itx_provider_info *ual_registry_module(void)
     return &ual_registry_module_info;
 }
 
-/* Runs in the child of fork(2): threads that are not there may have held the locks. */
-static void ual_registry_renew(void)
+void ual_registry_renew(void)
 {
     struct ual_registered *entry =
         atomic_load_explicit(&ual_registered_first, memory_order_acquire);
@@ -154,14 +152,12 @@ static void ual_registry_renew(void)
     for (; entry; entry = atomic_load_explicit(&entry->next, memory_order_acquire))
         for (unsigned type = 0; type < BASE_OBJECT_TYPES; type++)
             base_pool_renew(&entry->pools[type]);
-    ual_requests_forget();
 }
 
 static void ual_registry_setup(void)
 {
     base_log_setup();
-    (void)pthread_atfork(NULL, NULL, ual_registry_renew); /* without memory: as without it */
-    (void)ual_registry_add(&uiw_provider);                /* the first one: cannot fail */
+    (void)ual_registry_add(&uiw_provider); /* the first one: cannot fail */
     ual_conf_load(ual_registry_add);
 }
 

@@ -54,6 +54,11 @@ static struct base_lock stats_lock;
 static struct base_list stats_all;
 static struct ual_stats_socket stats_socket = {.fd = -1};
 
+void ual_stats_renew(void)
+{
+    base_lock_init(&stats_lock);
+}
+
 /* ---------------------------------------------------------------- a client */
 
 static void client_close(struct stats_client *client)

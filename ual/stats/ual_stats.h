@@ -19,6 +19,9 @@ void ual_stats_join(struct ual_ia *ia);
 /* Called before any part of the IA goes away: afterwards no snapshot reads it. */
 void ual_stats_leave(struct ual_ia *ia);
 
+/* In the child of fork(2), where no thread of the parent holds the lock. */
+void ual_stats_renew(void);
+
 /* ---------------------------------------------------------------- ual_stats_socket.c */
 
 struct ual_stats_socket {
