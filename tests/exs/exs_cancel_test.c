@@ -154,6 +154,11 @@ static void test_limits(void)
     CHECK(event.exs_evt_ahandle == got);
     CHECK_EQ(7, event.exs_evt_union.exs_evt_xfer.exs_evt_length);
     CHECK_ERRNO(ETIMEDOUT, exs_read(pair.server, large, 100000));
+    /* So does the result of a blocking call. */
+    CHECK_RESULT(3, exs_write(pair.client, "abc", 3));
+    CHECK_RESULT(1, exs_poll(&readable, 1, EXS_BLOCK, NULL, EXS_QHANDLE_INVALID, NULL));
+    CHECK_RESULT(3, exs_recv(pair.server, got, sizeof(got), MSG_WAITALL | EXS_BLOCK,
+                             EXS_QHANDLE_INVALID, NULL, N));
     CHECK_STARTS(exs_send(pair.client, large, LARGE, 0, queue, large, N));
     event = exs_kit_expect(queue, EXS_EVT_SENDTIMEOUT, ETIMEDOUT);
     CHECK(event.exs_evt_ahandle == large);

@@ -271,6 +271,8 @@ static ssize_t result_of(const exs_event_t *event)
         return event->exs_evt_union.exs_evt_accept.exs_evt_new_socket;
     case EXS_EVT_SEND:
     case EXS_EVT_RECV:
+    case EXS_EVT_SENDTIMEOUT:
+    case EXS_EVT_RECVTIMEOUT:
         return (ssize_t)event->exs_evt_union.exs_evt_xfer.exs_evt_length;
     case EXS_EVT_SENDMSG:
     case EXS_EVT_RECVMSG:
@@ -304,6 +306,13 @@ void exs_call_abandon(void *argument)
     give_object(call);
 }
 
+/* As on a socket with a limit, a call that has moved octets when its time is up does not fail. */
+static bool has_failed(const exs_event_t *event)
+{
+    return event->exs_evt_errno != 0 &&
+           (event->exs_evt_errno != ETIMEDOUT || result_of(event) == 0);
+}
+
 static ssize_t await(int cancel, struct exs_call *call)
 {
     const struct exs_wait wait = {
@@ -315,7 +324,7 @@ static ssize_t await(int cancel, struct exs_call *call)
     pthread_cleanup_pop(0);
     event = call->completion.event;
     give_object(call);
-    if (event.exs_evt_errno != 0)
+    if (has_failed(&event))
         return exs_api_leave(cancel, event.exs_evt_errno);
     (void)exs_api_leave(cancel, 0);
     return result_of(&event);

@@ -458,7 +458,8 @@ long exs_fcntl(int fd, int command, ...);
  *
  * @return 0; with EXS_BLOCK the octets; or -1 with errno: ENOTCONN, EPIPE (shut down),
  *         ECONNRESET (the connection has broken), EBUSY (no credit), EFAULT (outside of mhandle),
- *         EINVAL (mhandle), EOPNOTSUPP (MSG_OOB), EMSGSIZE (a packet above 2 GiB)
+ *         EINVAL (mhandle), EOPNOTSUPP (MSG_OOB), EMSGSIZE (a packet above 2 GiB); with EXS_BLOCK
+ *         also ETIMEDOUT (SO_ASYNC_SEND_TIMEOUT, and nothing was sent)
  *
  * Event: EXS_EVT_SEND with 0, ECONNRESET, EPIPE, ECANCELED; EXS_EVT_SENDTIMEOUT with ETIMEDOUT.
  * After the event the buffer may be changed.
@@ -476,7 +477,8 @@ ssize_t exs_send(int fd, const void *buffer, size_t length, int flags, exs_qhand
  * @param mhandle  registration of buffer, without EXS_MRF_RECV_DISABLE, or EXS_MHANDLE_UNREGISTERED
  *
  * @return 0; with EXS_BLOCK the octets; or -1 with errno: as exs_send, except EPIPE; EACCES
- *         (mhandle is for sends only), EOPNOTSUPP (MSG_PEEK without a buffer, or of packets)
+ *         (mhandle is for sends only), EOPNOTSUPP (MSG_PEEK without a buffer, or of packets); with
+ *         EXS_BLOCK also ETIMEDOUT (SO_ASYNC_RECV_TIMEOUT, and nothing was received)
  *
  * Event: EXS_EVT_RECV with 0, ECONNRESET, ECANCELED; EXS_EVT_RECVTIMEOUT with ETIMEDOUT and the
  * octets received until then.
