@@ -90,7 +90,7 @@ static void set_no_ring(int fd)
 /* Data that waits at the peer for a receive: there is no ring, or a packet is too long for it. */
 static void test_needed(int type, void (*set)(int fd), size_t length)
 {
-    static char data[100000];
+    static char data[100000], got[sizeof(data)];
     struct exs_pair far;
     exs_pollfd_t one;
 
@@ -104,7 +104,7 @@ static void test_needed(int type, void (*set)(int fd), size_t length)
                               EXS_MHANDLE_UNREGISTERED));
         expect(0, 1);
         CHECK_EQ(EXS_POLLIN, one.exs_revents);
-        CHECK_RESULT((long)length, exs_recv(far.server, data, length, EXS_BLOCK | MSG_WAITALL, NULL,
+        CHECK_RESULT((long)length, exs_recv(far.server, got, length, EXS_BLOCK | MSG_WAITALL, NULL,
                                             NULL, EXS_MHANDLE_UNREGISTERED));
     }
     exs_pair_close(&far);
