@@ -548,11 +548,28 @@ static void move_to_wrap(struct state *state)
     state->in.chain = UINT32_MAX;
 }
 
+/* A peer of an earlier release, without a ring, answers each ASK with NONE: it is asked once. */
+static void ask_once(void)
+{
+    static struct exs_advert adverts[RECEIVES];
+    struct exs_stream_out out = {.ring_size = 0};
+    struct exs_step step;
+
+    exs_stream_out_start(&out, 0, true, 1, adverts, RECEIVES);
+    exs_stream_out_step(&out, 1, 1, &step);
+    REQUIRE(step.kind == EXS_STEP_ASK);
+    exs_stream_out_asked(&out);
+    exs_stream_out_none(&out);
+    exs_stream_out_step(&out, 1, 1, &step);
+    REQUIRE(step.kind == EXS_STEP_WAIT);
+}
+
 int main(void)
 {
     static struct state start;
     size_t states;
 
+    ask_once();
     for (size_t i = 0; i < 2 * (sizeof(scripts) / sizeof(scripts[0])); i++) {
         script = &scripts[i / 2];
         memset(&start, 0, sizeof(start));

@@ -25,10 +25,14 @@ struct pair {
 };
 
 static unsigned char memory[2];
+static uint8_t depth; /* of both directions, of the next pair */
 
 static struct pair open_pair(uint8_t by_caller, uint8_t by_answerer)
 {
-    struct rdma_conn_param param = {.retry_count = 7, .rnr_retry_count = by_caller};
+    struct rdma_conn_param param = {.responder_resources = depth,
+                                    .initiator_depth = depth,
+                                    .retry_count = 7,
+                                    .rnr_retry_count = by_caller};
     struct pair pair = {.listener = cm_kit_listen_at(1, 0)};
 
     pair.caller = cm_kit_resolve(1, rdma_get_src_port(pair.listener));
@@ -115,15 +119,18 @@ static void until(uint8_t by_answerer, int64_t limit_ms)
 }
 
 /* A queue pair shows the limit of its own Sends, and what the peer may do. */
-static void shown(void)
+static void shown(uint8_t with_depth, int access)
 {
-    struct pair pair = open_pair(1, FOR_EVER);
     struct ibv_qp_init_attr init;
     struct ibv_qp_attr attr;
+    struct pair pair;
 
+    depth = with_depth;
+    pair = open_pair(1, FOR_EVER);
+    depth = 0;
     CHECK_EQ(0, ibv_query_qp(pair.caller->qp, &attr, IBV_QP_RNR_RETRY, &init));
     CHECK_EQ(FOR_EVER, attr.rnr_retry);
-    CHECK_EQ(IBV_ACCESS_REMOTE_WRITE, attr.qp_access_flags); /* without depths */
+    CHECK_EQ(access, attr.qp_access_flags);
     close_pair(&pair);
 }
 
@@ -188,7 +195,8 @@ int main(void)
 {
     cm_kit_open();
     verbs_kit_open();
-    shown();
+    shown(0, IBV_ACCESS_REMOTE_WRITE);
+    shown(1, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC);
     by_hand_afterwards();
     without_limit();
     until(0, TRY_MS);

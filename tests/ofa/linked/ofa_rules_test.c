@@ -244,14 +244,21 @@ static void refused_lists(void)
         .qp_type = IBV_QPT_RC,
         .cap = {.max_send_wr = 4, .max_recv_wr = 1, .max_send_sge = 2, .max_recv_sge = 1}};
     struct ibv_qp *qp = ibv_create_qp(verbs_kit.pd, &init);
+    struct ibv_qp *peer = ibv_create_qp(verbs_kit.pd, &init);
     struct ibv_sge list[3] = {{(uintptr_t)memory, 4, region->lkey},
                               {(uintptr_t)memory + 4, 4, region->lkey},
                               {(uintptr_t)memory + 8, 4, region->lkey}};
     struct ibv_send_wr wr = {.sg_list = list, .send_flags = IBV_SEND_SIGNALED};
     struct ibv_send_wr *bad;
 
-    verbs_kit_bring_up(qp, qp->qp_num);
+    verbs_kit_bring_up(qp, peer->qp_num); /* which is not ready for a connection yet */
     for (int connected = 0; connected < 2; connected++) {
+        wr.num_sge = 2;
+        wr.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
+        wr.send_flags = IBV_SEND_SIGNALED;
+        wr.wr.atomic.remote_addr = (uintptr_t)memory + 64;
+        wr.wr.atomic.rkey = region->rkey;
+        CHECK_EQ(EINVAL, ibv_post_send(qp, &wr, &bad));
         wr.num_sge = 3;
         wr.opcode = IBV_WR_RDMA_WRITE;
         wr.send_flags = IBV_SEND_SIGNALED | IBV_SEND_INLINE;
@@ -260,14 +267,12 @@ static void refused_lists(void)
         CHECK_EQ(EINVAL, ibv_post_send(qp, &wr, &bad));
         wr.num_sge = 2;
         CHECK_EQ(0, ibv_post_send(qp, &wr, &bad));
+        if (!connected)
+            verbs_kit_bring_up(peer, qp->qp_num);
         CHECK_EQ(IBV_WC_SUCCESS, verbs_kit_completion(cq).status);
-        wr.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
-        wr.send_flags = IBV_SEND_SIGNALED;
-        wr.wr.atomic.remote_addr = (uintptr_t)memory + 64;
-        wr.wr.atomic.rkey = region->rkey;
-        CHECK_EQ(EINVAL, ibv_post_send(qp, &wr, &bad));
     }
     CHECK_EQ(0, ibv_destroy_qp(qp));
+    CHECK_EQ(0, ibv_destroy_qp(peer));
     CHECK_EQ(0, ibv_destroy_cq(cq));
 }
 
