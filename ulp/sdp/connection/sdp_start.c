@@ -12,6 +12,7 @@
 
 #define READS 4u
 #define ALIGN 64u
+#define TABLE ((size_t)2 << 20) /* what one page of the page table maps, on most processors */
 
 /* ---- The end -------------------------------------------------------------------------------- */
 
@@ -52,7 +53,9 @@ static void reap(struct sdp_later *later)
 /*
  * An idle connection has used the first octets of each part. So the heads and the beginning of the
  * ring share a page, and all of them are near each other, for which the kernel needs fewer pages of
- * its page table. The receives begin with a page of their own.
+ * its page table. The receives begin with a page of their own. The size is a multiple of what a page
+ * of the page table maps: then the kernel places the beginning at such a boundary, or at least that
+ * of all connections alike, and few cross one.
  */
 static bool make_memory(struct sdp_connection *connection)
 {
@@ -61,6 +64,7 @@ static bool make_memory(struct sdp_connection *connection)
     size_t receives = (heads + connection->ring_size + page - 1) / page * page;
 
     connection->memory_size = receives + ((size_t)connection->slots + 1) * connection->stride;
+    connection->memory_size = (connection->memory_size + TABLE - 1) / TABLE * TABLE;
     connection->memory = mmap(NULL, connection->memory_size, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (connection->memory == MAP_FAILED) {

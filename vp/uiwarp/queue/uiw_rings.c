@@ -59,7 +59,7 @@ static void rings_plan_for(const struct uiw_ep *ep, const struct uiw_ring_sizes 
 
 static bool rings_are_as_planned(const struct uiw_ep *ep, const struct rings_plan *plan)
 {
-    return ep->sq.slots && ep->sq.stride == plan->sq_stride && ep->sq.mask == plan->sq_mask &&
+    return ep->rq.slots && ep->sq.stride == plan->sq_stride && ep->sq.mask == plan->sq_mask &&
            ep->rq.stride == plan->rq_stride && ep->rq.mask == plan->rq_mask &&
            ep->reads.orq_mask == plan->orq_mask && ep->reads.irq_mask == plan->irq_mask;
 }
@@ -94,29 +94,32 @@ static void rings_copy_reads(const struct uiw_ep *ep, const struct rings_plan *p
 
 static bool rings_move(struct uiw_ep *ep, const struct rings_plan *plan)
 {
-    size_t sq_bytes = (size_t)plan->sq_stride * (plan->sq_mask + 1);
     size_t rq_bytes = (size_t)plan->rq_stride * (plan->rq_mask + 1);
+    size_t sq_bytes = (size_t)plan->sq_stride * (plan->sq_mask + 1);
     size_t irq_bytes = sizeof(struct uiw_irq_entry) * (plan->irq_mask + 1);
     size_t orq_bytes = sizeof(struct uiw_orq_entry) * (plan->orq_mask + 1);
-    /* Not zeroed: most EPs never use most of their slots, and those need no page. */
-    unsigned char *block = malloc(sq_bytes + rq_bytes + irq_bytes + orq_bytes);
+    /*
+     * Not zeroed: most EPs never use most of their slots, and those need no page. Of an idle EP all
+     * receives are in use, but only the first requests: they are neighbours and share pages.
+     */
+    unsigned char *block = malloc(rq_bytes + sq_bytes + irq_bytes + orq_bytes);
     struct uiw_irq_entry *irq;
     struct uiw_orq_entry *orq;
 
     if (!block)
         return false;
-    irq = (void *)(block + sq_bytes + rq_bytes);
-    orq = (void *)(block + sq_bytes + rq_bytes + irq_bytes);
-    if (ep->sq.slots) {
+    irq = (void *)(block + rq_bytes + sq_bytes);
+    orq = (void *)(block + rq_bytes + sq_bytes + irq_bytes);
+    if (ep->rq.slots) {
         if (ep->sq.stride == plan->sq_stride)
-            rings_copy_queue(block, plan->sq_mask, &ep->sq);
+            rings_copy_queue(block + rq_bytes, plan->sq_mask, &ep->sq);
         if (ep->rq.stride == plan->rq_stride)
-            rings_copy_queue(block + sq_bytes, plan->rq_mask, &ep->rq);
+            rings_copy_queue(block, plan->rq_mask, &ep->rq);
         rings_copy_reads(ep, plan, irq, orq);
-        free(ep->sq.slots);
+        free(ep->rq.slots);
     }
-    ep->sq.slots = block;
-    ep->rq.slots = block + sq_bytes;
+    ep->rq.slots = block;
+    ep->sq.slots = block + rq_bytes;
     ep->reads.irq = irq;
     ep->reads.orq = orq;
     return true;
@@ -142,6 +145,6 @@ bool uiw_rings_make(struct uiw_ep *ep, const struct uiw_ring_sizes *sizes)
 
 void uiw_rings_free(struct uiw_ep *ep)
 {
-    free(ep->sq.slots);
-    ep->sq.slots = NULL;
+    free(ep->rq.slots);
+    ep->rq.slots = NULL;
 }
