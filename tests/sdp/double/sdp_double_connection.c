@@ -314,6 +314,14 @@ bool sdp_at_mark(struct sdp_connection *connection)
     return sockatmark(connection->fd) == 1;
 }
 
+bool sdp_is_closed(struct sdp_connection *connection)
+{
+    struct sockaddr_storage peer;
+    socklen_t length = sizeof(peer);
+
+    return getpeername(connection->fd, (struct sockaddr *)&peer, &length) < 0;
+}
+
 int sdp_set_option(struct sdp_connection *connection, enum sdp_option option, int value)
 {
     static const int names[] = {

@@ -133,6 +133,9 @@ size_t sdp_unread(struct sdp_connection *connection); /* FIONREAD */
 size_t sdp_unsent(struct sdp_connection *connection); /* TIOCOUTQ */
 bool sdp_at_mark(struct sdp_connection *connection);  /* SIOCATMARK */
 
+/* Both ends have finished, or it has been reset: TCP has no peer then. It is no use of it. */
+bool sdp_is_closed(struct sdp_connection *connection);
+
 enum sdp_option {
     SDP_CORK,       /* TCP_CORK: 0 releases gathered octets */
     SDP_OOB_INLINE, /* SO_OOBINLINE */

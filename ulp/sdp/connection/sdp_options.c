@@ -82,6 +82,18 @@ bool sdp_at_mark(struct sdp_connection *connection)
     return at;
 }
 
+bool sdp_is_closed(struct sdp_connection *connection)
+{
+    const struct sdp_machine *machine = &connection->machine;
+    bool closed;
+
+    (void)pthread_mutex_lock(&connection->lock);
+    closed =
+        connection->failed || (connection->ended && machine->got_disconn && machine->sent_disconn);
+    (void)pthread_mutex_unlock(&connection->lock);
+    return closed;
+}
+
 int sdp_set_option(struct sdp_connection *connection, enum sdp_option option, int value)
 {
     int error = sdp_enter(connection);

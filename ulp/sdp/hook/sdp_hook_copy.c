@@ -2,12 +2,16 @@
 /* sendfile and splice with a socket that is not the kernel's: by copying. */
 #include "hook/sdp_hook.h"
 
+#include "guard/sdp_guard.h"
+
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <sys/sendfile.h>
 #include <unistd.h>
 
-#define COPY_MAX 65536
+#define COPY_MAX     65536
+#define SPLICE_FLAGS (SPLICE_F_MOVE | SPLICE_F_NONBLOCK | SPLICE_F_MORE | SPLICE_F_GIFT)
 
 static size_t smaller(size_t a, size_t b)
 {
@@ -48,6 +52,10 @@ ssize_t sendfile(int to, int from, off_t *offset, size_t count)
 
     if (sdp_is_kernels(to) || !is_converted(to, true))
         return SDP_NEXT(sendfile)(to, from, offset, count);
+    if (offset && !sdp_guard_present(offset, sizeof(*offset), true)) {
+        errno = EFAULT;
+        return -1;
+    }
     at = start_of(from, offset);
     if (at < 0)
         return -1;
@@ -74,6 +82,17 @@ ssize_t sendfile64(int to, int from, off64_t *offset, size_t count)
     return sendfile(to, from, offset, count);
 }
 
+/* Returns true if the call that follows finds what it needs, or waits for it; otherwise sets errno. */
+static bool is_ready(int pipe, short events, unsigned flags)
+{
+    struct pollfd polls = {.fd = pipe, .events = events};
+
+    if (!(flags & SPLICE_F_NONBLOCK) || poll(&polls, 1, 0) != 0)
+        return true;
+    errno = EAGAIN;
+    return false;
+}
+
 /* From a socket: peeks at the octets, and reads as many as the pipe has taken. */
 static ssize_t splice_in(int socket, int pipe, size_t size, unsigned flags)
 {
@@ -81,6 +100,8 @@ static ssize_t splice_in(int socket, int pipe, size_t size, unsigned flags)
     ssize_t got;
     ssize_t put;
 
+    if (!is_ready(pipe, POLLOUT, flags))
+        return -1;
     got = recv(socket, buffer, smaller(size, sizeof(buffer)),
                MSG_PEEK | (flags & SPLICE_F_NONBLOCK ? MSG_DONTWAIT : 0));
     if (got <= 0)
@@ -112,16 +133,32 @@ static ssize_t splice_out(int pipe, int socket, size_t size, unsigned flags)
     return sent > 0 ? read(pipe, buffer, (size_t)sent) : sent;
 }
 
+/* Returns 0, or why the kernel refuses to move octets between this end of a pipe and a socket. */
+static int why_no_pipe(int pipe, int access)
+{
+    int mode = fcntl(pipe, F_GETFL);
+
+    if (mode < 0 || ((mode & O_ACCMODE) != access && (mode & O_ACCMODE) != O_RDWR))
+        return EBADF;
+    return fcntl(pipe, F_GETPIPE_SZ) < 0 ? EINVAL : 0;
+}
+
 ssize_t splice(int from, off64_t *from_offset, int to, off64_t *to_offset, size_t size,
                unsigned flags)
 {
     bool in = is_converted(from, false);
     bool out = !in && is_converted(to, true);
+    int error;
 
-    if ((!in && !out) || size == 0)
+    if ((!in && !out) || size == 0 || flags & ~(unsigned)SPLICE_FLAGS)
         return SDP_NEXT(splice)(from, from_offset, to, to_offset, size, flags);
-    if (from_offset || to_offset) {
-        errno = ESPIPE;
+    error = in ? why_no_pipe(to, O_WRONLY) : why_no_pipe(from, O_RDONLY);
+    if (error == 0 && (in ? to_offset : from_offset))
+        error = ESPIPE; /* a pipe has no positions, nor has a socket */
+    else if (error == 0 && (from_offset || to_offset))
+        error = EINVAL;
+    if (error != 0) {
+        errno = error;
         return -1;
     }
     return in ? splice_in(from, to, size, flags) : splice_out(from, to, size, flags);

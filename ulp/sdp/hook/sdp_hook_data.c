@@ -31,31 +31,56 @@ static ssize_t transmit(int fd, const struct iovec *parts, int count, int flags)
     return result;
 }
 
-/* Returns false, with errno EFAULT, if the array is missing. Octets are checked when they move. */
-static bool has_parts(const struct iovec *parts, size_t count)
+static bool refuse(int error)
 {
-    if (count == 0 || count > IOV_MAX || sdp_guard_readable(parts, count * sizeof(*parts)))
-        return true;
-    errno = EFAULT;
+    errno = error;
     return false;
+}
+
+/*
+ * Returns false, with errno set, if the array is too long (`too_long`), missing or has a part that
+ * is too long. Octets are checked when they move.
+ */
+static bool has_parts(const struct iovec *parts, size_t count, int too_long)
+{
+    if (count > IOV_MAX)
+        return refuse(too_long);
+    if (count == 0)
+        return true;
+    if (!sdp_guard_readable(parts, count * sizeof(*parts)))
+        return refuse(EFAULT);
+    for (size_t i = 0; i < count; i++)
+        if (parts[i].iov_len > SSIZE_MAX)
+            return refuse(EINVAL);
+    return true;
 }
 
 static bool has_message(const struct msghdr *message)
 {
     if (sdp_guard_readable(message, sizeof(*message)))
-        return has_parts(message->msg_iov, message->msg_iovlen);
-    errno = EFAULT;
+        return has_parts(message->msg_iov, message->msg_iovlen, EMSGSIZE);
+    return refuse(EFAULT);
+}
+
+static bool has_octets(const struct iovec *parts, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (parts[i].iov_len > 0)
+            return true;
     return false;
 }
 
+/* The kernel does no more for a read of no octets than to check the descriptor; recv waits. */
 static ssize_t receive_parts(int fd, const struct iovec *parts, int count)
 {
-    return has_parts(parts, (size_t)count) ? receive(fd, parts, count, 0) : -1;
+    if (!has_parts(parts, (size_t)count, EINVAL))
+        return -1;
+    return has_octets(parts, count) ? receive(fd, parts, count, 0) : SDP_KERNEL;
 }
 
 static ssize_t transmit_parts(int fd, const struct iovec *parts, int count)
 {
-    return has_parts(parts, (size_t)count) ? transmit(fd, parts, count, 0) : -1;
+    return has_parts(parts, (size_t)count, EINVAL) ? transmit(fd, parts, count, 0) : -1;
 }
 
 static ssize_t transmit_message(int fd, const struct msghdr *message, int flags)
@@ -77,7 +102,7 @@ ssize_t recv(int fd, void *buffer, size_t size, int flags)
 ssize_t read(int fd, void *buffer, size_t size)
 {
     struct iovec part = {buffer, size};
-    ssize_t result = sdp_is_kernels(fd) ? SDP_KERNEL : receive(fd, &part, 1, 0);
+    ssize_t result = sdp_is_kernels(fd) || size == 0 ? SDP_KERNEL : receive(fd, &part, 1, 0);
 
     return result == SDP_KERNEL ? SDP_NEXT(read)(fd, buffer, size) : result;
 }

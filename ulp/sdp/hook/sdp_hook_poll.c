@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* poll, select, epoll. */
 #include "hook/sdp_hook.h"
+
+#include "guard/sdp_guard.h"
 #include "socket/sdp_interest.h"
 
+#include <limits.h>
 #include <string.h>
 
 static const struct timespec *after_ms(struct timespec *deadline, int limit_ms)
@@ -22,12 +25,33 @@ static bool nothing_is_ours(void)
     return sdp_inside() || sdp_nothing_to_wait_for();
 }
 
+/* Returns true if the kernel alone answers: also where the memory is missing, or a limit is bad. */
+static bool is_kernels_poll(const struct pollfd *polls, nfds_t count, const struct timespec *limit)
+{
+    return nothing_is_ours() || count > INT_MAX ||
+           (limit && (limit->tv_sec < 0 || limit->tv_nsec < 0 || limit->tv_nsec > 999999999)) ||
+           !sdp_guard_present((void *)(uintptr_t)polls, count * sizeof(*polls), false);
+}
+
+static bool is_kernels_select(int count, const fd_set *in, const fd_set *out, const fd_set *urgent)
+{
+    const fd_set *const sets[3] = {in, out, urgent};
+    size_t octets = count > 0 && count <= FD_SETSIZE ? ((size_t)count + 7) / 8 : 0;
+
+    if (nothing_is_ours())
+        return true;
+    for (unsigned i = 0; i < 3; i++)
+        if (sets[i] && !sdp_guard_readable(sets[i], octets))
+            return true;
+    return false;
+}
+
 int ppoll(struct pollfd *polls, nfds_t count, const struct timespec *limit, const sigset_t *mask)
 {
     struct timespec deadline;
     int result = SDP_KERNEL;
 
-    if (!nothing_is_ours())
+    if (!is_kernels_poll(polls, count, limit))
         SDP_IN_REGION(result, sdp_wait_poll(polls, count, after(&deadline, limit), mask));
     return result == SDP_KERNEL ? SDP_NEXT(ppoll)(polls, count, limit, mask) : result;
 }
@@ -37,7 +61,7 @@ int poll(struct pollfd *polls, nfds_t count, int limit_ms)
     struct timespec deadline;
     int result = SDP_KERNEL;
 
-    if (!nothing_is_ours())
+    if (!is_kernels_poll(polls, count, NULL))
         SDP_IN_REGION(result, sdp_wait_poll(polls, count, after_ms(&deadline, limit_ms), NULL));
     return result == SDP_KERNEL ? SDP_NEXT(poll)(polls, count, limit_ms) : result;
 }
@@ -48,7 +72,7 @@ int pselect(int count, fd_set *in, fd_set *out, fd_set *urgent, const struct tim
     struct timespec deadline;
     int result = SDP_KERNEL;
 
-    if (!nothing_is_ours())
+    if (!is_kernels_select(count, in, out, urgent))
         SDP_IN_REGION(result,
                       sdp_wait_select(count, in, out, urgent, after(&deadline, limit), mask));
     return result == SDP_KERNEL ? SDP_NEXT(pselect)(count, in, out, urgent, limit, mask) : result;
@@ -63,7 +87,8 @@ int select(int count, fd_set *in, fd_set *out, fd_set *urgent, struct timeval *l
         limit ? sdp_deadline(&storage, limit->tv_sec * 1000000LL + limit->tv_usec) : NULL;
     int result = SDP_KERNEL;
 
-    if (!nothing_is_ours() && !(limit && (limit->tv_sec < 0 || limit->tv_usec < 0)))
+    if (!is_kernels_select(count, in, out, urgent) &&
+        !(limit && (limit->tv_sec < 0 || limit->tv_usec < 0)))
         SDP_IN_REGION(result, sdp_wait_select(count, in, out, urgent, deadline, NULL));
     if (result == SDP_KERNEL)
         return SDP_NEXT(select)(count, in, out, urgent, limit);
@@ -99,7 +124,8 @@ int epoll_ctl(int set, int operation, int fd, struct epoll_event *event)
 {
     int result = SDP_KERNEL;
 
-    if (!sdp_is_kernels(fd))
+    /* The kernel refuses an operation, an event or a set that it cannot use. */
+    if (!sdp_is_kernels(fd) && (!event || sdp_guard_readable(event, sizeof(*event))))
         SDP_IN_REGION(result, sdp_wait_epoll_control(set, operation, fd, event));
     return result == SDP_KERNEL ? SDP_NEXT(epoll_ctl)(set, operation, fd, event) : result;
 }

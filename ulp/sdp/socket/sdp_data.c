@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "connection/sdp_connection.h"
+#include "guard/sdp_guard.h"
 #include "socket/sdp_calls.h"
 #include "socket/sdp_decide.h"
 #include "socket/sdp_region.h"
@@ -8,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <string.h>
 
@@ -142,13 +144,23 @@ int sdp_data_shutdown(int number, int how)
     return result;
 }
 
-static void give_name(const struct sdp_socket *socket, unsigned peer, struct sockaddr *name,
-                      socklen_t *length)
+/* Stores a name, or as much as there is room for, and its full length. */
+static int give_name(const struct sdp_socket *socket, unsigned peer, struct sockaddr *name,
+                     socklen_t *length)
 {
     socklen_t full = socket->name_lengths[peer];
+    socklen_t room;
 
-    memcpy(name, &socket->names[peer], *length < full ? *length : full);
-    *length = full;
+    if (peer && sdp_is_closed(socket->connection))
+        return -ENOTCONN;
+    if (!sdp_guard_copy(&room, length, sizeof(room)))
+        return -EFAULT;
+    if (room > INT_MAX)
+        return -EINVAL;
+    if (!sdp_guard_copy(length, &full, sizeof(full)) ||
+        !sdp_guard_copy(name, &socket->names[peer], room < full ? room : full))
+        return -EFAULT;
+    return 0;
 }
 
 int sdp_data_name(int number, unsigned peer, struct sockaddr *name, socklen_t *length)
@@ -160,10 +172,8 @@ int sdp_data_name(int number, unsigned peer, struct sockaddr *name, socklen_t *l
     if (!socket)
         return SDP_KERNEL;
     converted = sdp_socket_settle(socket);
-    if (converted && (!name || !length))
-        result = -EFAULT;
-    else if (converted)
-        give_name(socket, peer, name, length);
+    if (converted)
+        result = give_name(socket, peer, name, length);
     else if ((peer ? getpeername(number, name, length) : getsockname(number, name, length)) < 0)
         result = -errno;
     sdp_socket_settled(socket, converted);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Options, flags and ioctls of converted sockets, with the semantics of TCP. */
 #include "connection/sdp_connection.h"
+#include "guard/sdp_guard.h"
 #include "socket/sdp_calls.h"
 #include "socket/sdp_remember.h"
 #include "socket/sdp_socket.h"
@@ -16,13 +17,20 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#define VALUE_MAX 4096u /* octets of an option that any call below reads */
+
 /* Copies as much as fits. */
 static int give(void *value, socklen_t *length, const void *from, size_t size)
 {
-    if (*length > size)
-        *length = (socklen_t)size;
-    memcpy(value, from, *length);
-    return 0;
+    socklen_t room;
+
+    if (!sdp_guard_copy(&room, length, sizeof(room)))
+        return -EFAULT;
+    if (room > size)
+        room = (socklen_t)size;
+    return sdp_guard_copy(value, from, room) && sdp_guard_copy(length, &room, sizeof(room))
+               ? 0
+               : -EFAULT;
 }
 
 static int give_int(void *value, socklen_t *length, int number)
@@ -106,6 +114,11 @@ static int set_option(struct sdp_socket *socket, int level, int name, const void
                : result;
 }
 
+static bool has_value(const void *value, socklen_t length)
+{
+    return value && sdp_guard_readable(value, length < VALUE_MAX ? length : VALUE_MAX);
+}
+
 int sdp_option_set(int number, int level, int name, const void *value, socklen_t length)
 {
     struct sdp_socket *socket = sdp_socket_hold(number);
@@ -120,7 +133,8 @@ int sdp_option_set(int number, int level, int name, const void *value, socklen_t
     else if (!converted)
         result = setsockopt(number, level, name, value, length) < 0 ? -errno : 0;
     else
-        result = value ? set_option(socket, level, name, value, length) : -EFAULT;
+        result =
+            has_value(value, length) ? set_option(socket, level, name, value, length) : -EFAULT;
     sdp_socket_settled(socket, converted);
     sdp_socket_release(socket);
     return result;
@@ -171,11 +185,16 @@ static int get_own(struct sdp_socket *socket, int level, int name, void *value, 
 static int get_option(struct sdp_socket *socket, int level, int name, void *value,
                       socklen_t *length)
 {
+    socklen_t room;
     int result;
 
-    if (!value || !length)
+    if (!sdp_guard_copy(&room, length, sizeof(room)))
         return -EFAULT;
-    result = *length > INT_MAX ? -EINVAL : get_own(socket, level, name, value, length);
+    if (room > INT_MAX)
+        return -EINVAL;
+    if (!sdp_guard_present(value, room, true) || !sdp_guard_present(length, sizeof(room), true))
+        return -EFAULT;
+    result = get_own(socket, level, name, value, length);
     return result == SDP_KERNEL
                ? sdp_get_stream_option(socket->connection, level, name, value, length)
                : result;
@@ -242,19 +261,21 @@ int sdp_option_fcntl(int number, int command, long argument)
     return result;
 }
 
-static int set_flag(struct sdp_socket *socket, int number, int flag, const int *on)
+static int set_flag(struct sdp_socket *socket, int number, int flag, const int *argument)
 {
     int flags = flags_of(socket, number);
+    int on;
 
-    return flags < 0 ? flags : set_flags(socket, number, *on ? flags | flag : flags & ~flag);
+    if (!sdp_guard_copy(&on, argument, sizeof(on)))
+        return -EFAULT;
+    return flags < 0 ? flags : set_flags(socket, number, on ? flags | flag : flags & ~flag);
 }
 
 static int give_size(void *argument, size_t size)
 {
     int number = size < INT_MAX ? (int)size : INT_MAX;
 
-    memcpy(argument, &number, sizeof(number));
-    return 0;
+    return sdp_guard_copy(argument, &number, sizeof(number)) ? 0 : -EFAULT;
 }
 
 static int do_ioctl(struct sdp_socket *socket, int number, unsigned long request, void *argument)
