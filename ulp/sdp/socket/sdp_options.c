@@ -192,7 +192,8 @@ static int get_option(struct sdp_socket *socket, int level, int name, void *valu
         return -EFAULT;
     if (room > INT_MAX)
         return -EINVAL;
-    if (!sdp_guard_present(value, room, true) || !sdp_guard_present(length, sizeof(room), true))
+    if (!sdp_guard_present(value, room < VALUE_MAX ? room : VALUE_MAX, true) ||
+        !sdp_guard_present(length, sizeof(room), true))
         return -EFAULT;
     result = get_own(socket, level, name, value, length);
     return result == SDP_KERNEL
