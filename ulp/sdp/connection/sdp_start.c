@@ -53,9 +53,9 @@ static void reap(struct sdp_later *later)
 /*
  * An idle connection has used the first octets of each part. So the heads and the beginning of the
  * ring share a page, and all of them are near each other, for which the kernel needs fewer pages of
- * its page table. The receives begin with a page of their own. The size is a multiple of what a page
- * of the page table maps: then the kernel places the beginning at such a boundary, or at least that
- * of all connections alike, and few cross one.
+ * its page table. The receives begin with a page of their own. The size is a multiple of what such
+ * a page maps: then the kernel places the beginning at such a boundary, or at least that of all
+ * connections alike, and few cross one.
  */
 static bool make_memory(struct sdp_connection *connection)
 {

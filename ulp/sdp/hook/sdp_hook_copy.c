@@ -82,7 +82,7 @@ ssize_t sendfile64(int to, int from, off64_t *offset, size_t count)
     return sendfile(to, from, offset, count);
 }
 
-/* Returns true if the call that follows finds what it needs, or waits for it; otherwise sets errno. */
+/* Returns true if the next call finds what it needs, or waits for it; otherwise sets errno. */
 static bool is_ready(int pipe, short events, unsigned flags)
 {
     struct pollfd polls = {.fd = pipe, .events = events};
