@@ -138,7 +138,10 @@ static void what_the_target_insists_on(void)
     CHECK_EQ(0, params.immediate_data + params.rdma + params.data_digest);
 }
 
-/* RDMA has no digests, and a first burst is part of a burst, in whatever order the keys come. */
+/*
+ * RDMA has no digests, and a first burst is part of a burst, in whatever order the keys come. The
+ * initiator is told the same.
+ */
 static void what_depends(void)
 {
     struct iser_params params;
@@ -147,8 +150,12 @@ static void what_depends(void)
               "HeaderDigest=CRC32C\0RDMAExtensions=Yes");
     CHECK_EQ(0, params.header_digest);
     NEGOTIATE(&params, &usual, "FirstBurstLength=65536\0MaxBurstLength=8192",
-              "FirstBurstLength=65536\0MaxBurstLength=8192");
+              "FirstBurstLength=8192\0MaxBurstLength=8192");
     CHECK_EQ(8192, params.first_burst);
+    NEGOTIATE(&params, &usual, "MaxBurstLength=8192\0FirstBurstLength=512",
+              "MaxBurstLength=8192\0FirstBurstLength=512");
+    NEGOTIATE(&params, &usual, "MaxBurstLength=1\0FirstBurstLength=65536",
+              "MaxBurstLength=Reject\0FirstBurstLength=65536");
 }
 
 /* ---- what may not come ----------------------------------------------------------------------- */

@@ -237,11 +237,29 @@ static void key_negotiate(struct iser_params *params, const struct iser_terms *t
     key_answer(key, result, out);
 }
 
+/* Returns the MaxBurstLength that holds when the text has been negotiated. */
+static uint32_t keys_burst(const struct iser_params *params, const char *text, size_t length)
+{
+    const struct key *key = key_find("MaxBurstLength", strlen("MaxBurstLength"));
+    const char *value = iser_text_find(text, length, key->name);
+    uint32_t theirs;
+
+    if (!value || !key_read(key, value, &theirs))
+        return params->max_burst;
+    return key_result(key->kind, theirs, key->ours);
+}
+
 bool iser_keys_negotiate(struct iser_params *params, const struct iser_terms *terms,
                          const char *text, size_t length, uint64_t *seen, struct iser_text *out)
 {
     const char *name, *value;
     size_t at = 0, name_length;
+    struct iser_terms ours = *terms;
+    uint32_t burst = keys_burst(params, text, length);
+
+    /* A first burst cannot be longer than a burst. */
+    if (ours.first_burst > burst)
+        ours.first_burst = burst;
 
     while (iser_text_next(text, length, &at, &name, &name_length, &value)) {
         const struct key *key = key_find(name, name_length);
@@ -257,7 +275,7 @@ bool iser_keys_negotiate(struct iser_params *params, const struct iser_terms *te
         if (terms->connection && !key_is_of_connection(key))
             return false;
         *seen |= UINT64_C(1) << (key - keys);
-        key_negotiate(params, terms, key, value, out);
+        key_negotiate(params, &ours, key, value, out);
     }
     /* RDMA has neither digests nor markers. A first burst cannot be longer than a burst. */
     if (params->rdma)
