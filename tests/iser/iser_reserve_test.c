@@ -181,6 +181,26 @@ static void note_abort(void *argument, const uint8_t lun[8])
     aborted++;
 }
 
+/*
+ * Whoever stays registered hears of a new type, whatever the old type was, but not of a new holder
+ * (SPC-4 5.13.11.2.5).
+ */
+static void check_preempt_type(struct iser_scsi_nexus *three)
+{
+    CHECK_EQ(ISER_GOOD, prout(bed.one, REGISTER, 0, 0, 1));
+    CHECK_EQ(ISER_GOOD, prout(bed.two, REGISTER, 0, 0, 2));
+    CHECK_EQ(ISER_GOOD, prout(three, REGISTER, 0, 0, 3));
+    CHECK_EQ(ISER_GOOD, prout(bed.one, RESERVE, 1, 1, 0));
+    CHECK_EQ(ISER_GOOD, prout(bed.two, PREEMPT, 1, 2, 1));
+    check_told(three, 0);
+    CHECK_EQ(ISER_GOOD, prout(bed.two, PREEMPT, 3, 2, 2)); /* its own reservation */
+    check_told(three, 0x062a04);
+    check_told(bed.two, 0);
+    check_told(bed.one, 0x062a05);
+    CHECK_EQ(ISER_GOOD, prout(bed.two, CLEAR, 0, 2, 0));
+    check_told(three, 0x062a03);
+}
+
 static void check_preempt(void)
 {
     struct iser_scsi_nexus *three = iser_scsi_nexus_new(
@@ -209,6 +229,7 @@ static void check_preempt(void)
     check_told(bed.two, 0x062a05);
     CHECK_EQ(ISER_GOOD, prout(three, CLEAR, 0, 3, 0));
     CHECK_EQ(0, keys());
+    check_preempt_type(three);
     iser_scsi_nexus_free(three);
 }
 

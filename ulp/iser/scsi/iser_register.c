@@ -362,7 +362,7 @@ static void do_preempt(struct request *request)
     }
     if (taken) {
         if (lu->reservation != request->type)
-            release(request);
+            tell_registrants(request, ISER_ATTENTION_RELEASED);
         for (struct iser_registration *r = lu->registrations; r; r = r->next)
             r->holder = false;
         reserve(request);
