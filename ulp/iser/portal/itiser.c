@@ -17,6 +17,7 @@
 #define POOL_THREADS     4u
 #define STOP_LOOK_US     20000
 #define BUFFERS          (UINT64_C(1) << 30)
+#define ALIAS_MAX        255u /* octets of a value of a text */
 
 /* ---------------------------------------------------------------- discovery */
 
@@ -141,6 +142,8 @@ static bool itiser_take_config(struct itiser_target_config *to,
 
     if (complaint)
         return itiser_refuse(error, from->name, complaint);
+    if (from->alias && strlen(from->alias) > ALIAS_MAX)
+        return itiser_refuse(error, from->name, "an alias has 255 octets at most");
     return iser_config_copy(to, from) || itiser_refuse(error, "out of memory", "");
 }
 

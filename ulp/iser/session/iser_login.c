@@ -131,7 +131,8 @@ static uint16_t login_security(struct iser_session *session, struct login_flags 
         login->authenticated = true;
         break;
     case ISER_CHAP_MORE:
-        flags->transit = false;
+        /* Whoever offers no method may go on where no proof is needed. */
+        flags->transit &= secrets->incoming.length == 0;
         break;
     case ISER_CHAP_FAILED:
         return LOGIN_AUTHENTICATION;
@@ -160,8 +161,11 @@ static void login_tell(struct iser_session *session, unsigned stage, struct iser
 {
     struct iser_login *login = session->login;
 
-    if (!login->begun && !session->discovery)
+    if (!login->begun && !session->discovery) {
         iser_text_put_number(out, "TargetPortalGroupTag", session->tag);
+        if (session->target->config.alias)
+            iser_text_put(out, "TargetAlias", session->target->config.alias);
+    }
     if (stage != LOGIN_OPERATIONAL || login->parameters_told)
         return;
     login->parameters_told = true;
