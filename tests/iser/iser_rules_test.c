@@ -98,6 +98,50 @@ static void long_alias(void)
     itiser_unit_close(bed.target_config.units[1]);
 }
 
+/* ---- rejected requests ----------------------------------------------------------------------- */
+
+static void expect_good(struct wire *wire)
+{
+    static const unsigned char test_unit_ready[16];
+    unsigned status = wire_command(wire, test_unit_ready, &pdu);
+
+    if (status == 2) /* the unit attention */
+        status = wire_command(wire, test_unit_ready, &pdu);
+    CHECK_EQ(0, status);
+}
+
+static const struct {
+    const char *what;
+    unsigned opcode, flags;
+} rejected[] = {
+    {"a ping without its final bit", 0x00, 0x00},
+    {"task management without its final bit", 0x02, 0x01},
+    {"a logout without its final bit", 0x06, 0x00},
+    {"an opcode that is none", 0x1c, 0x80},
+    {"a SNACK", 0x50, 0x80}, /* has no number */
+};
+
+/* The number of a request that is rejected counts as received (RFC 7143 7.4). */
+static void numbers_of_rejected(void)
+{
+    struct wire wire;
+
+    WIRE_LOGIN(&wire, &bed, WIRE_PLAIN, "InitialR2T=Yes");
+    expect_good(&wire);
+    for (size_t i = 0; i < sizeof(rejected) / sizeof(rejected[0]); i++) {
+        unsigned char bhs[48];
+
+        check_context(rejected[i].what);
+        wire_begin(&wire, bhs, rejected[i].opcode, rejected[i].flags);
+        wire_send(&wire, bhs, NULL, 0);
+        wire_expect(&wire, &pdu, 0x3f);
+        CHECK_EQ(wire.cmd_sn, wire_get(pdu.bhs + 28, 4));
+        expect_good(&wire);
+    }
+    check_context(NULL);
+    wire_logout(&wire);
+}
+
 int main(void)
 {
     wire_prepare(&bed);
@@ -105,6 +149,7 @@ int main(void)
     wire_open(&bed);
     no_method();
     alias();
+    numbers_of_rejected();
     wire_close(&bed);
 
     wire_prepare(&bed);

@@ -29,6 +29,21 @@ static bool session_take_number(struct iser_session *session, const uint8_t *bhs
     return true;
 }
 
+/*
+ * The CmdSN of a rejected request counts as received (RFC 7143 7.4), or else the next one would be
+ * out of order.
+ */
+static void session_refuse(struct iser_session *session, const struct iser_pdu *pdu,
+                           enum reject_reason reason)
+{
+    uint8_t opcode = iser_opcode_of(pdu->bhs);
+
+    if (opcode != ISER_DATA_OUT && opcode != ISER_SNACK && !(pdu->bhs[0] & ISER_IMMEDIATE) &&
+        iser_get32(pdu->bhs + ISER_AT_CMD_SN) == session->numbers.exp_cmd_sn)
+        (void)session_take_number(session, pdu->bhs);
+    iser_session_reject(session, pdu, (uint8_t)reason);
+}
+
 static void session_dispatch(struct iser_session *session, const struct iser_pdu *pdu)
 {
     switch (iser_opcode_of(pdu->bhs)) {
@@ -58,16 +73,16 @@ static void session_full_feature(struct iser_session *session, const struct iser
     uint8_t opcode = iser_opcode_of(pdu->bhs);
 
     if (iser_pdu_fault(pdu->bhs))
-        iser_session_reject(session, pdu,
-                            opcode > ISER_LOGOUT && opcode != ISER_SNACK ? REJECT_UNSUPPORTED
-                                                                         : REJECT_INVALID);
+        session_refuse(session, pdu,
+                       opcode > ISER_LOGOUT && opcode != ISER_SNACK ? REJECT_UNSUPPORTED
+                                                                    : REJECT_INVALID);
     else if (opcode == ISER_DATA_OUT)
         iser_command_data(session, pdu);
     else if (opcode == ISER_SNACK)
-        iser_session_reject(session, pdu, REJECT_PROTOCOL); /* not in error recovery level 0 */
+        session_refuse(session, pdu, REJECT_PROTOCOL); /* not in error recovery level 0 */
     else if (session->discovery && opcode != ISER_TEXT && opcode != ISER_LOGOUT &&
              opcode != ISER_NOP_OUT)
-        iser_session_reject(session, pdu, REJECT_PROTOCOL);
+        session_refuse(session, pdu, REJECT_PROTOCOL);
     else if (session_take_number(session, pdu->bhs))
         session_dispatch(session, pdu);
 }
