@@ -142,6 +142,43 @@ static void numbers_of_rejected(void)
     wire_logout(&wire);
 }
 
+/* ---- resets ---------------------------------------------------------------------------------- */
+
+static void log_in_as(struct wire *wire, const char *key, size_t length)
+{
+    unsigned char bhs[48];
+
+    wire_connect(wire, &bed, WIRE_PLAIN);
+    wire_begin(wire, bhs, 0x43, 0x87);
+    wire_send(wire, bhs, key, length);
+    wire_expect(wire, &pdu, 0x23);
+    CHECK_EQ(0x87, pdu.bhs[1]);
+}
+
+/* A cold reset ends all sessions of the target (RFC 7143 11.5.1), those for discovery not. */
+static void cold_reset(void)
+{
+    static const char other[] = "InitiatorName=iqn.2026-11.example:other\0TargetName=" WIRE_TARGET;
+    static const char discovery[] =
+        "InitiatorName=iqn.2026-11.example:other\0SessionType=Discovery";
+    struct wire wire, second, third;
+    unsigned char bhs[48];
+
+    WIRE_LOGIN(&wire, &bed, WIRE_PLAIN, "InitialR2T=Yes");
+    log_in_as(&second, other, sizeof(other));
+    log_in_as(&third, discovery, sizeof(discovery));
+    wire_begin(&wire, bhs, 0x42, 0x87);
+    wire_put(bhs + 20, 0xffffffff, 4);
+    wire_send(&wire, bhs, NULL, 0);
+    wire_expect(&wire, &pdu, 0x22);
+    CHECK_EQ(0, pdu.bhs[2]);
+    CHECK(!wire_receive(&wire, &pdu));
+    CHECK(!wire_receive(&second, &pdu));
+    wire_logout(&third);
+    wire_free(&wire);
+    wire_free(&second);
+}
+
 int main(void)
 {
     wire_prepare(&bed);
@@ -150,6 +187,7 @@ int main(void)
     no_method();
     alias();
     numbers_of_rejected();
+    cold_reset();
     wire_close(&bed);
 
     wire_prepare(&bed);

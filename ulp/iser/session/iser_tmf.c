@@ -98,12 +98,29 @@ bool iser_tmf_is_busy(const struct iser_session *session, const uint8_t lun[8], 
 
 /* ---------------------------------------------------------------- answers */
 
+/* A cold reset is like a power-on: it ends all sessions of the target (RFC 7143 11.5.1). */
+static void tmf_cut(struct iser_session *from)
+{
+    struct iser_session *session = from->service->sessions;
+
+    iser_session_leave_in_order(from);
+    while (session) {
+        if (session == from || session->ended || session->target != from->target ||
+            session->phase == ISER_LOGGING_IN) {
+            session = session->next;
+            continue;
+        }
+        iser_session_end(session, "a cold reset");
+        session = from->service->sessions; /* more sessions may have ended */
+    }
+}
+
 static void tmf_answer(struct iser_session *session, struct iser_tmf *tmf)
 {
     tmf->waits = false;
     iser_session_send(session, tmf->response, NULL, 0);
     if (tmf->function == TMF_COLD_RESET)
-        iser_session_leave_in_order(session);
+        tmf_cut(session);
 }
 
 bool iser_tmf_resume_one(struct iser_service *service)
