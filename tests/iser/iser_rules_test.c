@@ -98,6 +98,37 @@ static void long_alias(void)
     itiser_unit_close(bed.target_config.units[1]);
 }
 
+/* ---- networks -------------------------------------------------------------------------------- */
+
+static void expect_no_start(const char *network)
+{
+    const char *networks[2] = {network};
+    char error[256] = "";
+
+    bed.target_config.networks = networks;
+    check_context(network);
+    CHECK(!itiser_start(bed.base, &bed.config, error));
+    CHECK(strstr(error, "ADDRESS/BITS"));
+}
+
+/* A mistyped network must not let everyone in. */
+static void wrong_networks(void)
+{
+    static const char *const wrong[] = {
+        "",           "foo",     "192.0.2.0/",    "192.0.2.0/x", "192.0.2.0/33", "192.0.2.0/ 24",
+        "192.0.2/24", "::1/129", "192.0.2.0/24,", "/8"};
+
+    wire_prepare(&bed);
+    bed.base = event_base_new();
+    CHECK(bed.base);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        expect_no_start(wrong[i]);
+    check_context(NULL);
+    event_base_free(bed.base);
+    itiser_unit_close(bed.target_config.units[0]);
+    itiser_unit_close(bed.target_config.units[1]);
+}
+
 /* ---- rejected requests ----------------------------------------------------------------------- */
 
 static void expect_good(struct wire *wire)
@@ -197,5 +228,6 @@ int main(void)
     no_method_where_one_is_needed();
     wire_close(&bed);
     long_alias();
+    wrong_networks();
     return 0;
 }

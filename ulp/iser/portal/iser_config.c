@@ -2,6 +2,8 @@
 /* Copies of the configuration of targets. */
 #include "portal/iser_portal.h"
 
+#include "session/iser_network.h"
+
 #include <openssl/crypto.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,6 +98,15 @@ bool iser_config_copy(struct itiser_target_config *to, const struct itiser_targe
         return true;
     iser_config_free(to);
     return false;
+}
+
+const char *iser_config_wrong_network(const struct itiser_target_config *config)
+{
+    const char *const *network = config->networks;
+
+    while (network && *network && iser_network_is_legal(*network))
+        network++;
+    return network ? *network : NULL;
 }
 
 struct itiser_target_config iser_config_discovery(const struct itiser_config *config)

@@ -102,6 +102,8 @@ void iser_fabric_close(struct itiser *target);
 /* Returns false without memory. */
 bool iser_config_copy(struct itiser_target_config *to, const struct itiser_target_config *from);
 void iser_config_free(struct itiser_target_config *config);
+/* Returns the first network that is none; NULL: all are good. */
+const char *iser_config_wrong_network(const struct itiser_target_config *config);
 /* Returns a configuration with only the secrets of discovery sessions. */
 struct itiser_target_config iser_config_discovery(const struct itiser_config *config);
 /* Exchanges the access rules of a and b. */

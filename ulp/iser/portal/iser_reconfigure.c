@@ -27,9 +27,12 @@ static bool copy_one(struct itiser_target_config *to, const struct itiser_target
                      char *error)
 {
     const char *complaint = iser_chap_complaint(&from->incoming, &from->outgoing);
+    const char *network = iser_config_wrong_network(from);
 
     if (complaint)
         return refuse(error, from->name, complaint);
+    if (network)
+        return refuse(error, network, "not ADDRESS/BITS");
     return iser_config_copy(to, from) || refuse(error, from->name, "out of memory");
 }
 

@@ -138,10 +138,12 @@ static bool itiser_refuse(char *error, const char *what, const char *which)
 static bool itiser_take_config(struct itiser_target_config *to,
                                const struct itiser_target_config *from, char *error)
 {
-    const char *complaint = iser_chap_complaint(&from->incoming, &from->outgoing);
+    const char *complaint = iser_chap_complaint(&from->incoming, &from->outgoing), *network;
 
     if (complaint)
         return itiser_refuse(error, from->name, complaint);
+    if ((network = iser_config_wrong_network(from)) != NULL)
+        return itiser_refuse(error, "not ADDRESS/BITS", network);
     if (from->alias && strlen(from->alias) > ALIAS_MAX)
         return itiser_refuse(error, from->name, "an alias has 255 octets at most");
     return iser_config_copy(to, from) || itiser_refuse(error, "out of memory", "");

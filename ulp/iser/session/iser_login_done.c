@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Permission to log in, and the session that a login creates. */
+#include "session/iser_network.h"
 #include "session/iser_session.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,40 +28,6 @@ enum login_done_status {
 
 /* ---------------------------------------------------------------- who may */
 
-/* Returns the octets of an address; an IPv4-mapped address counts as IPv4. */
-static const uint8_t *address_octets(const struct sockaddr_storage *address, unsigned *bits)
-{
-    const struct sockaddr_in6 *ipv6 = (const void *)address;
-
-    *bits = 32;
-    if (address->ss_family == AF_INET)
-        return (const void *)&((const struct sockaddr_in *)(const void *)address)->sin_addr;
-    if (IN6_IS_ADDR_V4MAPPED(&ipv6->sin6_addr))
-        return &ipv6->sin6_addr.s6_addr[12];
-    *bits = 128;
-    return ipv6->sin6_addr.s6_addr;
-}
-
-/* network: "ADDRESS/BITS" or "ADDRESS". */
-static bool network_has(const char *network, const struct sockaddr_storage *address)
-{
-    unsigned bits, of_network, wanted;
-    const uint8_t *octets = address_octets(address, &bits);
-    const char *slash = strchr(network, '/');
-    uint8_t prefix[16];
-    char text[64];
-
-    (void)snprintf(text, sizeof(text), "%.*s", slash ? (int)(slash - network) : 63, network);
-    of_network = inet_pton(AF_INET, text, prefix) == 1 ? 32 : 128;
-    if (of_network == 128 && inet_pton(AF_INET6, text, prefix) != 1)
-        return false;
-    wanted = slash ? (unsigned)strtoul(slash + 1, NULL, 10) : of_network;
-    if (of_network != bits || wanted > bits)
-        return false;
-    return memcmp(prefix, octets, wanted / 8) == 0 &&
-           (wanted % 8 == 0 || (prefix[wanted / 8] ^ octets[wanted / 8]) >> (8 - wanted % 8) == 0);
-}
-
 static bool list_allows_name(const char *const *names, const char *name)
 {
     if (!names)
@@ -78,7 +43,7 @@ static bool list_allows_address(const char *const *networks, const struct sockad
     if (!networks)
         return true;
     for (; *networks; networks++)
-        if (network_has(*networks, address))
+        if (iser_network_has(*networks, address))
             return true;
     return false;
 }
