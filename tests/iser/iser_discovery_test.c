@@ -95,11 +95,14 @@ static void lists(enum wire_way way, const char *keys, size_t keys_length, uint3
     wire_logout(&wire);
 }
 
-/* Asks for one target and returns the target transfer tag of the answer. */
+/*
+ * Asks for one target, whose name has no upper and lower case (RFC 3722), and returns the target
+ * transfer tag of the answer.
+ */
 static uint32_t ask(struct wire *wire, unsigned flags, uint32_t ttt, unsigned target)
 {
     char key[sizeof("SendTargets=") + sizeof(names[0])];
-    int length = snprintf(key, sizeof(key), "SendTargets=%s", names[target]);
+    int length = snprintf(key, sizeof(key), "SendTargets=IQN%s", names[target] + 3);
     unsigned char bhs[48];
 
     wire_begin(wire, bhs, 0x04, flags);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Rules of RFC 7143 that an initiator sees only if it does what few do: a security stage without a
- * method, a request that is rejected, a cold reset.
+ * method, a request that is rejected, a cold reset; and configurations that are refused.
  */
 #include "iser_wire_kit.h"
 
+#include <ctype.h>
 #include <event2/event.h>
 #include <string.h>
 
@@ -129,6 +130,45 @@ static void wrong_networks(void)
     itiser_unit_close(bed.target_config.units[1]);
 }
 
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static void leave_loop(void *base)
+{
+    (void)event_base_loopbreak(base);
+}
+
+/* Two targets of one name: sessions would reach one of them only. */
+static void repeated_names(void)
+{
+    struct itiser_target_config targets[2];
+    char upper[224] = "", error[256] = "";
+    struct itiser *served;
+
+    wire_prepare(&bed);
+    bed.base = event_base_new();
+    targets[0] = bed.target_config;
+    targets[1] = (struct itiser_target_config){.name = "iqn.2026-01.org.example:other"};
+    bed.config.targets = targets;
+    bed.config.target_count = 2;
+    CHECK(bed.base && (served = itiser_start(bed.base, &bed.config, error)));
+    targets[1].name = targets[0].name;
+    CHECK(!itiser_reconfigure(served, &bed.config, error));
+    CHECK(strstr(error, "two targets"));
+    itiser_stop(served, 0, leave_loop, bed.base);
+    CHECK(event_base_dispatch(bed.base) == 0);
+    itiser_free(served);
+
+    for (size_t i = 0; targets[0].name[i] && i < sizeof(upper) - 1; i++)
+        upper[i] = (char)toupper((unsigned char)targets[0].name[i]);
+    targets[1].name = upper;
+    error[0] = '\0';
+    CHECK(!itiser_start(bed.base, &bed.config, error));
+    CHECK(strstr(error, "two targets"));
+    event_base_free(bed.base);
+    itiser_unit_close(bed.target_config.units[0]);
+    itiser_unit_close(bed.target_config.units[1]);
+}
+
 /* ---- rejected requests ----------------------------------------------------------------------- */
 
 static void expect_good(struct wire *wire)
@@ -229,5 +269,6 @@ int main(void)
     wire_close(&bed);
     long_alias();
     wrong_networks();
+    repeated_names();
     return 0;
 }

@@ -7,6 +7,7 @@
 #include <openssl/crypto.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* Copies NULL as NULL. Returns false without memory. */
 static bool copy_string(const char **to, const char *from)
@@ -107,6 +108,14 @@ const char *iser_config_wrong_network(const struct itiser_target_config *config)
     while (network && *network && iser_network_is_legal(*network))
         network++;
     return network ? *network : NULL;
+}
+
+bool iser_config_is_repeated(const struct itiser_config *config, size_t target)
+{
+    for (size_t i = 0; i < target; i++)
+        if (strcasecmp(config->targets[i].name, config->targets[target].name) == 0)
+            return true;
+    return false;
 }
 
 struct itiser_target_config iser_config_discovery(const struct itiser_config *config)

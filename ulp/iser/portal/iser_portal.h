@@ -104,6 +104,8 @@ bool iser_config_copy(struct itiser_target_config *to, const struct itiser_targe
 void iser_config_free(struct itiser_target_config *config);
 /* Returns the first network that is none; NULL: all are good. */
 const char *iser_config_wrong_network(const struct itiser_target_config *config);
+/* Returns true if an earlier target has the same name: upper and lower case do not matter. */
+bool iser_config_is_repeated(const struct itiser_config *config, size_t target);
 /* Returns a configuration with only the secrets of discovery sessions. */
 struct itiser_target_config iser_config_discovery(const struct itiser_config *config);
 /* Exchanges the access rules of a and b. */

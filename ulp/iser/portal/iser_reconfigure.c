@@ -49,6 +49,8 @@ static bool copy_all(struct itiser *target, const struct itiser_config *config,
 
         if (!find_target(target, one->name))
             return refuse(error, one->name, "targets come and go only when the program starts");
+        if (iser_config_is_repeated(config, i))
+            return refuse(error, one->name, "two targets have this name");
         if (!copy_one(&fresh[i], one, error))
             return false;
     }

@@ -163,6 +163,8 @@ static bool itiser_add_targets(struct itiser *target, const struct itiser_config
     for (size_t i = 0; i < config->target_count; i++) {
         struct iser_target *one = &target->service.targets[i];
 
+        if (iser_config_is_repeated(config, i))
+            return itiser_refuse(error, "two targets have this name", config->targets[i].name);
         if (!itiser_take_config(&one->config, &config->targets[i], error))
             return false;
         target->service.target_count++;

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* ---------------------------------------------------------------- NOP */
 
@@ -70,7 +71,7 @@ static void text_send_targets(struct iser_session *session, const char *value,
         struct iser_target *target = &service->targets[i];
 
         if (all || (value[0] == '\0' && target == session->target) ||
-            strcmp(value, target->config.name) == 0)
+            strcasecmp(value, target->config.name) == 0)
             text_put_target(session, target, dialogue);
     }
 }
