@@ -128,6 +128,29 @@ static void test_small(void)
     exs_pair_close(&pair);
 }
 
+/* The end of the packets is none: only the flags distinguish it from an empty packet. */
+static void test_end(int how)
+{
+    exs_msghdr_t none = {.exs_msg_flags = -1};
+    exs_qhandle_t queue = exs_qcreate(1);
+    struct exs_pair pair;
+
+    exs_pair_open(&pair, SOCK_SEQPACKET);
+    CHECK_RESULT(0, exs_sendmsg(pair.client, &none, EXS_BLOCK, EXS_QHANDLE_INVALID, NULL));
+    CHECK_RESULT(0, exs_recvmsg(pair.server, &none, EXS_BLOCK, EXS_QHANDLE_INVALID, NULL));
+    CHECK_EQ(MSG_EOR, none.exs_msg_flags);
+    CHECK_STARTS(exs_recvmsg(pair.server, &none, 0, queue, NULL));
+    CHECK_STARTS(exs_shutdown(how == SHUT_RD ? pair.server : pair.client, how, EXS_BLOCK,
+                              EXS_QHANDLE_INVALID, NULL));
+    (void)exs_kit_expect(queue, EXS_EVT_RECVMSG, 0);
+    CHECK_EQ(0, none.exs_msg_flags);
+    none.exs_msg_flags = -1;
+    CHECK_RESULT(0, exs_recvmsg(pair.server, &none, EXS_BLOCK, EXS_QHANDLE_INVALID, NULL));
+    CHECK_EQ(0, none.exs_msg_flags);
+    exs_pair_close(&pair);
+    CHECK_STARTS(exs_qdelete(queue));
+}
+
 int main(void)
 {
     sent = malloc(TOTAL);
@@ -145,6 +168,8 @@ int main(void)
     test_message(SOCK_SEQPACKET, TOTAL, 100 * 1024);
     test_message(SOCK_SEQPACKET, 1000, 900);
     test_small();
+    test_end(SHUT_WR);
+    test_end(SHUT_RD);
     CHECK_STARTS(exs_mderegister(sent_handle, 0));
     CHECK_STARTS(exs_mderegister(got_handle, 0));
     free(sent);

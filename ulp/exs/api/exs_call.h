@@ -41,7 +41,6 @@ struct exs_call {
     struct exs_memory **pieces; /* registrations of several pieces; NULL entries: unregistered */
     size_t piece_count;
     void *copy;   /* the contents of several pieces of memory, to send or received */
-    bool packets; /* of a message: the socket is SOCK_SEQPACKET */
     bool started; /* from its first transfer on; guarded by the socket's lock */
     struct exs_polling *polling;
     struct exs_file *file;

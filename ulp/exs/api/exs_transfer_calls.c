@@ -357,7 +357,7 @@ static void finish_message(struct exs_call *call, size_t moved, size_t lost)
     if (call->event.exs_evt_type == EXS_EVT_RECVMSG) {
         if (call->copy)
             scatter(call->copy, moved, msg);
-        msg->exs_msg_flags = (call->packets ? MSG_EOR : 0) | (lost > 0 ? MSG_TRUNC : 0);
+        msg->exs_msg_flags = (call->request.filled ? MSG_EOR : 0) | (lost > 0 ? MSG_TRUNC : 0);
         msg->exs_msg_controllen = 0;
     }
     if (call->event.exs_evt_errno == ETIMEDOUT)
@@ -420,7 +420,6 @@ static int start_message(struct exs_socket *socket, const struct exs_start *star
     if (error)
         return error;
     call->finish = finish_message;
-    call->packets = socket->type == SOCK_SEQPACKET;
     call->event.exs_evt_union.exs_evt_xfermsg.exs_evt_msghdr = msg;
     error = fill_message(call, msg, total, receive);
     /* Once it has started, the message may be the program's again. */

@@ -46,6 +46,7 @@ struct exs_request {
     size_t lost;
     int error;
     bool started;     /* of a packet: it has been sent */
+    bool filled;      /* a receive: with a packet, perhaps an empty one */
     bool busy;        /* octets of it are in posts that have not completed */
     uint32_t last_tx; /* the post whose completion frees them */
     bool cancelled;   /* ends with error unless it ends otherwise first */

@@ -142,8 +142,10 @@ static void done(struct exs_connection *connection, const struct exs_packet_rece
                  uint64_t length)
 {
     uint64_t moved = length < receive->length ? length : receive->length;
+    struct exs_request *request = receive->owner;
 
-    exs_receive_done(connection, receive->owner, (size_t)moved, (size_t)(length - moved));
+    request->filled = true;
+    exs_receive_done(connection, request, (size_t)moved, (size_t)(length - moved));
 }
 
 /* Copies an inline packet into a receive. */
@@ -197,7 +199,7 @@ static void serve(struct exs_connection *connection)
         done(connection, &receive, length);
     }
     while (exs_packet_in_left(in, &receive))
-        done(connection, &receive, 0);
+        exs_receive_done(connection, receive.owner, 0, 0);
 }
 
 void exs_packet_serve(struct exs_connection *connection)

@@ -16,6 +16,7 @@ static void prepare(struct exs_request *request)
     request->error = 0;
     request->busy = false;
     request->started = false;
+    request->filled = false;
     request->cancelled = false;
 }
 
