@@ -267,6 +267,7 @@ static int file_of(size_t length)
 static void test_files(void)
 {
     int small = file_of(100);
+    int path = open("/proc/self/exe", O_PATH | O_CLOEXEC);
     int pipes[2];
     const struct file_row {
         const char *name;
@@ -278,6 +279,7 @@ static void test_files(void)
         {"invented handle", {EXS_IOVEC, {{memory, 8, M_BAD}}}, EINVAL},
         {"no file", {EXS_FDVEC, {.exs_fdv = {-1, 0, 0}}}, EBADF},
         {"a pipe", {EXS_FDVEC, {.exs_fdv = {(CHECK_STARTS(pipe(pipes)), pipes[0]), 0, 0}}}, ESPIPE},
+        {"a descriptor that cannot read", {EXS_FDVEC, {.exs_fdv = {path, 0, 0}}}, EBADF},
         {"behind the end", {EXS_FDVEC, {.exs_fdv = {small, 101, 0}}}, EINVAL},
         {"over the end", {EXS_FDVEC, {.exs_fdv = {small, 0, 101}}}, EINVAL},
         {"offset wraps", {EXS_FDVEC, {.exs_fdv = {small, UINT64_MAX, 1}}}, EINVAL},
@@ -304,6 +306,7 @@ static void test_files(void)
     CHECK_ERRNO(ENOTCONN, exs_sendfile(fds[FRESH], &good, 1, 0, queue, NULL));
     CHECK_ERRNO(EPIPE, exs_sendfile(fds[SHUT], &good, 1, 0, queue, NULL));
     (void)close(small);
+    (void)close(path);
     (void)close(pipes[0]);
     (void)close(pipes[1]);
 }

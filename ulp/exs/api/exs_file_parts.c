@@ -21,14 +21,16 @@ static uint64_t offset_of(const exs_xferfile_t *element)
 static int check_file(int fd, uint64_t offset, uint64_t wanted, uint64_t *length)
 {
     struct stat status;
+    int flags;
 
     if (fstat(fd, &status) != 0)
         return errno;
+    flags = fcntl(fd, F_GETFL);
     if (S_ISDIR(status.st_mode))
         return EISDIR;
     if (!S_ISREG(status.st_mode))
         return ESPIPE;
-    if ((fcntl(fd, F_GETFL) & O_ACCMODE) == O_WRONLY)
+    if (flags < 0 || flags & O_PATH || (flags & O_ACCMODE) == O_WRONLY)
         return EBADF;
     if (offset > (uint64_t)status.st_size || wanted > (uint64_t)status.st_size - offset)
         return EINVAL;
