@@ -320,6 +320,25 @@ static void register_fails(int error, void *at, size_t length, int flags)
     CHECK_EQ(error, errno);
 }
 
+/* Memory that no registration names is looked at, too, and costs no connection. */
+static void test_unmapped(int fd)
+{
+    const size_t length = 1 << 20;
+    char *hole = mmap(NULL, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    exs_iovec_t piece = {hole, length, M_NOT};
+    exs_msghdr_t message = {.exs_msg_iov = &piece, .exs_msg_iovlen = 1};
+
+    CHECK(hole != MAP_FAILED);
+    for (int flags = 0; flags <= EXS_BLOCK; flags += EXS_BLOCK) {
+        CHECK_ERRNO(EFAULT, exs_recv(fd, hole, length, flags, queue, NULL, M_NOT));
+        CHECK_ERRNO(EFAULT, exs_recvmsg(fd, &message, flags, queue, NULL));
+        CHECK_ERRNO(EFAULT, exs_send(fd, hole, length, flags, queue, NULL, M_NOT));
+        CHECK_ERRNO(EFAULT, exs_sendmsg(fd, &message, flags, queue, NULL));
+    }
+    CHECK_RESULT(1, exs_write(fd, memory, 1));
+    CHECK_STARTS(munmap(hole, length));
+}
+
 static void test_memory(void)
 {
     char *hole = mmap(NULL, 8192, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -579,6 +598,8 @@ int main(void)
     test_messages();
     test_files();
     test_memory();
+    test_unmapped(fds[CONNECTED]);
+    test_unmapped(fds[PACKETS]);
     test_fcntl();
     test_granted();
     test_options();

@@ -457,9 +457,10 @@ long exs_fcntl(int fd, int command, ...);
  * @param mhandle  registration of buffer, or EXS_MHANDLE_UNREGISTERED
  *
  * @return 0; with EXS_BLOCK the octets; or -1 with errno: ENOTCONN, EPIPE (shut down),
- *         ECONNRESET (the connection has broken), EBUSY (no credit), EFAULT (outside of mhandle),
- *         EINVAL (mhandle), EOPNOTSUPP (MSG_OOB), EMSGSIZE (a packet above 2 GiB); with EXS_BLOCK
- *         also ETIMEDOUT (SO_ASYNC_SEND_TIMEOUT, and nothing was sent)
+ *         ECONNRESET (the connection has broken), EBUSY (no credit), EFAULT (outside of mhandle;
+ *         long memory without mhandle that is not mapped), EINVAL (mhandle), EOPNOTSUPP (MSG_OOB),
+ *         EMSGSIZE (a packet above 2 GiB); with EXS_BLOCK also ETIMEDOUT (SO_ASYNC_SEND_TIMEOUT,
+ *         and nothing was sent)
  *
  * Event: EXS_EVT_SEND with 0, ECONNRESET, EPIPE, ECANCELED; EXS_EVT_SENDTIMEOUT with ETIMEDOUT.
  * After the event the buffer may be changed.

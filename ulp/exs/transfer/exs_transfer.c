@@ -3,6 +3,7 @@
 #include "transfer/exs_transfer.h"
 
 #include "include/exs.h"
+#include "memory/exs_memory.h"
 #include "transfer/exs_connection.h"
 
 #include <errno.h>
@@ -18,6 +19,15 @@ static void prepare(struct exs_request *request)
     request->started = false;
     request->filled = false;
     request->cancelled = false;
+}
+
+/* Registers the memory of a call that will need it, while the call can still fail alone. */
+static int register_memory(const struct exs_request *request)
+{
+    it_lmr_handle_t lmr;
+    it_rmr_context_t key;
+
+    return exs_memory_lmr(request->memory, &lmr, &key);
 }
 
 /* Returns 0, or the reason why this socket cannot transfer now. */
@@ -64,6 +74,10 @@ int exs_transfer_send(struct exs_socket *socket, struct exs_request *request)
         return EMSGSIZE;
     if (!request->continues && connection->sends_open >= connection->send_credits)
         return EBUSY;
+    if (request->length > EXS_INLINE_MAX)
+        error = register_memory(request);
+    if (error != 0)
+        return error;
     prepare(request);
     exs_sends_put(connection, request);
     if (!gathers(connection, request))
@@ -104,6 +118,22 @@ static uint32_t receives(const struct exs_connection *connection)
     return exs_is_stream(connection) ? connection->in.count : connection->packet_in.count;
 }
 
+/* Receives that the library serves from the ring need no registration. */
+static bool may_be_advertised(const struct exs_connection *connection,
+                              const struct exs_request *request)
+{
+    const struct exs_packet_in *packets = &connection->packet_in;
+    const struct exs_stream_in *in = &connection->in;
+    uint64_t least = connection->ring_size == 0 ? 1 : packets->advert_min;
+
+    if (!exs_is_stream(connection))
+        return request->length >= least && packets->ring_written == packets->ring_read;
+    if (connection->ring_size > 0)
+        least = in->small && !in->asked ? UINT64_MAX : in->advert_min;
+    return !(request->flags & MSG_PEEK) && request->length >= (least > 0 ? least : 1) &&
+           in->ring_written == in->ring_read;
+}
+
 int exs_transfer_recv(struct exs_socket *socket, struct exs_request *request)
 {
     struct exs_connection *connection = socket->connection;
@@ -115,6 +145,10 @@ int exs_transfer_recv(struct exs_socket *socket, struct exs_request *request)
         return EOPNOTSUPP;
     if (!connection->no_more_receives && receives(connection) >= (uint32_t)connection->recv_credits)
         return EBUSY;
+    if (!connection->no_more_receives && may_be_advertised(connection, request))
+        error = register_memory(request);
+    if (error != 0)
+        return error;
     prepare(request);
     if (connection->no_more_receives)
         exs_socket_finish(socket, request, 0);
