@@ -208,6 +208,27 @@ static void refused_context(void)
     CHECK_EQ(0, ibv_close_device(other));
 }
 
+/* A queue pair without room for receives takes none, of datagrams neither. */
+static void refused_receive(enum ibv_qp_type type)
+{
+    struct ibv_cq *cq = ibv_create_cq(verbs_kit.context, 8, NULL, NULL, 0);
+    struct ibv_qp_init_attr init = {
+        .send_cq = cq, .recv_cq = cq, .qp_type = type, .cap = {.max_send_wr = 1}};
+    struct ibv_qp *qp = ibv_create_qp(verbs_kit.pd, &init);
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1};
+    struct ibv_recv_wr wr = {.wr_id = 1};
+    struct ibv_recv_wr *bad = NULL;
+
+    CHECK(qp != NULL);
+    CHECK_EQ(0, ibv_modify_qp(qp, &attr,
+                              IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+                                  (type == IBV_QPT_UD ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS)));
+    CHECK_EQ(ENOMEM, ibv_post_recv(qp, &wr, &bad));
+    CHECK(bad == &wr);
+    CHECK_EQ(0, ibv_destroy_qp(qp));
+    CHECK_EQ(0, ibv_destroy_cq(cq));
+}
+
 /* A request is refused before there is a connection, too. */
 static void refused_early(void)
 {
@@ -732,6 +753,8 @@ int main(void)
     refusals();
     refused_dead_cq();
     refused_context();
+    refused_receive(IBV_QPT_RC);
+    refused_receive(IBV_QPT_UD);
     refused_early();
     refused_late();
     refused_lists();

@@ -39,7 +39,10 @@ int ofa_post_recv(struct ibv_qp *base, struct ibv_recv_wr *wr, struct ibv_recv_w
     struct ofa_qp *qp = ofa_qp_of(base);
     int error = 0;
 
-    if (qp->srq || atomic_load_explicit(&qp->state, memory_order_relaxed) == IBV_QPS_RESET)
+    /* Without room there is an S-RQ, or the program has asked for none: the queue is full. */
+    if (qp->cap.max_recv_wr == 0)
+        error = qp->srq ? EINVAL : ENOMEM;
+    if (atomic_load_explicit(&qp->state, memory_order_relaxed) == IBV_QPS_RESET)
         error = EINVAL;
     for (; wr && error == 0; wr = wr->next) {
         error = qp->datagrams ? ofa_datagram_recv(qp, wr)
