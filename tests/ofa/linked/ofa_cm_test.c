@@ -139,13 +139,82 @@ static void destroyed_under_its_id(void)
     CHECK_EQ(0, ibv_destroy_qp(qp));
     CHECK(cm_kit_pass(cm_kit.client, RDMA_CM_EVENT_DISCONNECTED) == caller);
     CHECK(cm_kit_pass(cm_kit.server, RDMA_CM_EVENT_DISCONNECTED) == called);
-    errno = 0;
-    CHECK_EQ(-1, rdma_disconnect(caller));
-    CHECK_EQ(EINVAL, errno);
+    CHECK_EQ(0, rdma_disconnect(caller));
     CHECK_EQ(0, ibv_destroy_cq(cq));
     cm_kit_destroy(caller);
     cm_kit_destroy(called);
     cm_kit_destroy(listener);
+}
+
+/* A connection of a queue pair that the program has created and moves itself. */
+struct by_program {
+    struct rdma_cm_id *listener;
+    struct rdma_cm_id *caller;
+    struct rdma_cm_id *called;
+    struct ibv_cq *cq;
+    struct ibv_qp *qp;
+};
+
+/* Connects up to the answer. */
+static struct by_program answered(void)
+{
+    struct rdma_cm_id *listener = cm_kit_listen_at(2, 0);
+    struct rdma_cm_id *caller = cm_kit_resolve(2, rdma_get_src_port(listener));
+    struct ibv_cq *cq = ibv_create_cq(caller->verbs, 16, NULL, NULL, 0);
+    struct by_program by = {listener, caller, NULL, cq, make_qp(caller, cq)};
+    struct rdma_conn_param param = {.qp_num = by.qp->qp_num, .retry_count = 7};
+
+    move(caller, by.qp, IBV_QPS_INIT);
+    CHECK_EQ(0, rdma_connect(caller, &param));
+    by.called = cm_kit_pass(cm_kit.server, RDMA_CM_EVENT_CONNECT_REQUEST);
+    cm_kit_equip(by.called);
+    CHECK_EQ(0, rdma_accept(by.called, NULL));
+    CHECK(cm_kit_pass(cm_kit.client, RDMA_CM_EVENT_CONNECT_RESPONSE) == caller);
+    move(caller, by.qp, IBV_QPS_RTR);
+    CHECK(cm_kit_pass(cm_kit.server, RDMA_CM_EVENT_ESTABLISHED) == by.called);
+    return by;
+}
+
+static void close_by_program(const struct by_program *by)
+{
+    CHECK_EQ(0, ibv_destroy_qp(by->qp));
+    CHECK_EQ(0, ibv_destroy_cq(by->cq));
+    cm_kit_destroy(by->caller);
+    cm_kit_destroy(by->called);
+    cm_kit_destroy(by->listener);
+}
+
+/* The caller may reject the answer, once. */
+static void rejected_answer(void)
+{
+    struct by_program by = answered();
+
+    CHECK_EQ(0, rdma_reject(by.caller, NULL, 0));
+    CHECK_EQ(-1, rdma_reject(by.caller, NULL, 0));
+    CHECK_EQ(EINVAL, errno);
+    CHECK_EQ(-1, rdma_establish(by.caller));
+    CHECK_EQ(EINVAL, errno);
+    CHECK(cm_kit_pass(cm_kit.server, RDMA_CM_EVENT_DISCONNECTED) == by.called);
+    CHECK_EQ(IBV_QPS_RTR, by.qp->state);
+    close_by_program(&by);
+}
+
+/* A queue pair that does not belong to the id stays in its state when the connection ends. */
+static void program_moves_it(void)
+{
+    struct by_program by = answered();
+    struct ibv_qp_init_attr init;
+    struct ibv_qp_attr attr;
+
+    move(by.caller, by.qp, IBV_QPS_RTS);
+    CHECK_EQ(0, rdma_establish(by.caller));
+    CHECK_EQ(0, rdma_disconnect(by.caller));
+    CHECK_EQ(0, rdma_disconnect(by.caller)); /* no harm */
+    CHECK(cm_kit_pass(cm_kit.client, RDMA_CM_EVENT_DISCONNECTED) == by.caller);
+    CHECK(cm_kit_pass(cm_kit.server, RDMA_CM_EVENT_DISCONNECTED) == by.called);
+    CHECK_EQ(0, ibv_query_qp(by.qp, &attr, IBV_QP_STATE, &init));
+    CHECK_EQ(IBV_QPS_RTS, attr.qp_state);
+    close_by_program(&by);
 }
 
 /* ---- Addresses ------------------------------------------------------------------------------ */
@@ -183,6 +252,8 @@ int main(void)
     one_address();
     rejected_once();
     destroyed_under_its_id();
+    rejected_answer();
+    program_moves_it();
     addresses_of_hints();
     cm_kit_close();
     check_done();

@@ -119,16 +119,37 @@ int rdma_connect(struct rdma_cm_id *base, struct rdma_conn_param *param)
     return cm_complete(id);
 }
 
-int rdma_establish(struct rdma_cm_id *base)
+/* Takes the answer that waits for the program's decision. Returns false without one. */
+static bool take_answer(struct cm_id *id, enum cm_state next)
 {
-    struct cm_id *id = cm_id_of(base);
     bool answered;
 
     (void)pthread_mutex_lock(&cm_lock);
-    answered = id->answered;
+    answered = id->answered && id->state == CM_CONNECTED;
+    if (answered)
+        id->state = next;
     id->answered = false;
     (void)pthread_mutex_unlock(&cm_lock);
-    return cm_result(base->qp || !answered ? EINVAL : 0);
+    return answered;
+}
+
+int rdma_establish(struct rdma_cm_id *base)
+{
+    return cm_result(base->qp || !take_answer(cm_id_of(base), CM_CONNECTED) ? EINVAL : 0);
+}
+
+/* Ends the connection of a queue pair that the program moves itself, if it still exists. */
+static void leave(struct cm_id *id)
+{
+    uint32_t number;
+    bool exists;
+
+    (void)pthread_mutex_lock(&cm_lock);
+    exists = id->qp != NULL;
+    number = id->qp_num;
+    (void)pthread_mutex_unlock(&cm_lock);
+    if (exists)
+        cm_door()->leave(id->base.verbs, number);
 }
 
 /* ---- The passive side ----------------------------------------------------------------------- */
@@ -253,9 +274,12 @@ int rdma_reject(struct rdma_cm_id *base, const void *private_data, uint8_t lengt
     if (private_data && cm_check_data(length, CM_REJECT_DATA) != 0)
         return cm_result(EINVAL);
     request = take_request(id, CM_OVER);
-    if (!request)
+    if (request)
+        return cm_result(cm_door()->reject(request, private_data, private_data ? length : 0));
+    if (!take_answer(id, CM_OVER))
         return cm_result(EINVAL);
-    return cm_result(cm_door()->reject(request, private_data, private_data ? length : 0));
+    leave(id);
+    return 0;
 }
 
 /* ---- The end -------------------------------------------------------------------------------- */
@@ -263,14 +287,13 @@ int rdma_reject(struct rdma_cm_id *base, const void *private_data, uint8_t lengt
 int rdma_disconnect(struct rdma_cm_id *base)
 {
     struct cm_id *id = cm_id_of(base);
-    struct ibv_qp *qp;
 
-    (void)pthread_mutex_lock(&cm_lock);
-    qp = id->state < CM_CONNECTING ? NULL : id->qp;
-    (void)pthread_mutex_unlock(&cm_lock);
-    if (!qp)
+    if (cm_id_state(id) < CM_CONNECTING)
         return cm_result(EINVAL);
-    cm_disconnect(qp);
+    if (base->qp)
+        cm_disconnect(base->qp);
+    else
+        leave(id);
     return base->qp_type == IBV_QPT_UD ? 0 : cm_complete(id);
 }
 
