@@ -3,6 +3,7 @@
 
 #include "device/ofa_device.h"
 #include "link/ofa_link.h"
+#include "memory/ofa_memory.h"
 #include "qp/ofa_qp.h"
 
 const struct ofa_door ofa_door = {
@@ -21,4 +22,5 @@ const struct ofa_door ofa_door = {
     .find = ofa_qp_find,
     .set_state = ofa_qp_set_state,
     .show_state = ofa_qp_show_state,
+    .register_still = ofa_register_still,
 };

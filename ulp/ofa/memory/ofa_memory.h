@@ -14,6 +14,9 @@ struct ibv_pd *ofa_alloc_parent_domain(struct ibv_context *context,
 struct ibv_mw *ofa_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
 int ofa_dealloc_mw(struct ibv_mw *mw);
 
+/* For the door. */
+struct ibv_mr *ofa_register_still(struct ibv_pd *pd, void *addr, size_t length, int access);
+
 /* Takes the windows of type 2 away from a queue pair: they are not bound any more. */
 void ofa_mw_unbind(const struct ofa_qp *qp);
 

@@ -44,10 +44,7 @@ static int check_access(unsigned int access)
     return 0;
 }
 
-/*
- * Creates the LMR and the keys for mr; `self` is their final owner. The program may change the
- * memory while it is sent: no device minds. Returns 0 or errno.
- */
+/* Creates the LMR and the keys for mr; `self` is their final owner. Returns 0 or errno. */
 static int register_memory(struct ofa_context *context, const struct ofa_pd *pd, struct ofa_mr *mr,
                            struct ofa_mr *self)
 {
@@ -57,9 +54,8 @@ static int register_memory(struct ofa_context *context, const struct ofa_pd *pd,
     mr->lmr = NULL;
     if (mr->base.length == 0)
         return ofa_key_add(context, context->nobody_lmr, 0, self, &mr->base.lkey);
-    error =
-        ofa_errno(itx_lmr_create_at(pd->pz, mr->base.addr, mr->base.length, mr->iova,
-                                    ofa_privileges(mr->access), ITX_LMR_RESTLESS, &mr->lmr, &rkey));
+    error = ofa_errno(itx_lmr_create_at(pd->pz, mr->base.addr, mr->base.length, mr->iova,
+                                        ofa_privileges(mr->access), mr->flags, &mr->lmr, &rkey));
     if (error == 0)
         error = ofa_key_add(context, mr->lmr, (uintptr_t)mr->base.addr - mr->iova, self,
                             &mr->base.lkey);
@@ -73,8 +69,8 @@ static int register_memory(struct ofa_context *context, const struct ofa_pd *pd,
     return 0;
 }
 
-struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *base, void *addr, size_t length, uint64_t iova,
-                                unsigned int access)
+static struct ibv_mr *create(struct ibv_pd *base, void *addr, size_t length, uint64_t iova,
+                             unsigned int access, it_lmr_flag_t flags)
 {
     struct ofa_pd *pd = ofa_pd_of(base);
     struct ofa_mr *mr;
@@ -91,6 +87,7 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *base, void *addr, size_t length, 
         (struct ibv_mr){.context = base->context, .pd = base, .addr = addr, .length = length};
     mr->iova = access & IBV_ACCESS_ZERO_BASED ? 0 : iova;
     mr->access = access;
+    mr->flags = flags;
     error = register_memory(ofa_context_of(base->context), pd, mr, mr);
     if (error != 0) {
         free(mr);
@@ -100,6 +97,18 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *base, void *addr, size_t length, 
     mr->base.handle = mr->base.lkey >> OFA_KEY_GENERATION_BITS;
     atomic_fetch_add_explicit(&pd->children, 1, memory_order_relaxed);
     return &mr->base;
+}
+
+/* The program may change the memory while it is sent: no device minds. */
+struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
+                                unsigned int access)
+{
+    return create(pd, addr, length, iova, access, ITX_LMR_RESTLESS);
+}
+
+struct ibv_mr *ofa_register_still(struct ibv_pd *pd, void *addr, size_t length, int access)
+{
+    return create(pd, addr, length, (uintptr_t)addr, (unsigned int)access, IT_LMR_FLAG_NONE);
 }
 
 struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
@@ -198,7 +207,8 @@ int ibv_rereg_mr(struct ibv_mr *base, int flags, struct ibv_pd *pd, void *addr, 
                  int access)
 {
     struct ofa_mr *mr = ofa_mr_of(base);
-    struct ofa_mr next = {.base = mr->base, .iova = mr->iova, .access = mr->access};
+    struct ofa_mr next = {
+        .base = mr->base, .iova = mr->iova, .access = mr->access, .flags = mr->flags};
 
     if (flags & ~(IBV_REREG_MR_CHANGE_TRANSLATION | IBV_REREG_MR_CHANGE_PD |
                   IBV_REREG_MR_CHANGE_ACCESS) ||

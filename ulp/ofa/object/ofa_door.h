@@ -84,6 +84,9 @@ struct ofa_door {
      * calls, since it reads it without a lock.
      */
     void (*show_state)(struct ibv_context *context, uint32_t number);
+
+    /* ibv_reg_mr for memory that does not change while it is sent: large messages need no copy. */
+    struct ibv_mr *(*register_still)(struct ibv_pd *pd, void *addr, size_t length, int access);
 };
 
 /* Returns the device's table; NULL: a device of another library. */

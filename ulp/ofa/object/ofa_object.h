@@ -166,6 +166,7 @@ struct ofa_mr {
     it_lmr_handle_t lmr; /* NULL: a region of length 0 */
     uint64_t iova;
     unsigned int access;
+    it_lmr_flag_t flags;
 };
 
 struct ofa_mw {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The queue pair and the memory of a stream. */
+#include "cm/ofa_cm.h"
 #include "rsocket/ofa_rsocket.h"
 
 #include <errno.h>
@@ -54,8 +55,8 @@ static int create_memory(struct rsock *rs)
         return ENOMEM;
     rs->messages = (uint32_t *)(void *)(rs->send_ring + send);
     rs->target = (struct rs_target *)(void *)(rs->receive_ring + receive);
-    rs->own_mr =
-        ibv_reg_mr(rs->id->pd, rs->send_ring, send + messages, (int)IBV_ACCESS_LOCAL_WRITE);
+    rs->own_mr = cm_door()->register_still(rs->id->pd, rs->send_ring, send + messages,
+                                           (int)IBV_ACCESS_LOCAL_WRITE);
     if (!rs->own_mr)
         return errno;
     rs->target_mr = ibv_reg_mr(rs->id->pd, rs->receive_ring, receive + target,
