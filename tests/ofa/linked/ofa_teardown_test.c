@@ -3,6 +3,7 @@
 #include "cm_kit.h"
 #include "verbs_kit.h"
 
+#include <errno.h>
 #include <arpa/inet.h>
 #include <poll.h>
 #include <pthread.h>
@@ -345,6 +346,22 @@ static void invalidated_keys(void)
     CHECK_EQ(0, ibv_dealloc_mw(window));
 }
 
+/* A thread domain is busy while a parent domain names it. */
+static void thread_domain(void)
+{
+    struct ibv_td_init_attr none = {.comp_mask = 0};
+    struct ibv_td *td = ibv_alloc_td(verbs_kit.context, &none);
+    struct ibv_parent_domain_init_attr attr = {.pd = verbs_kit.pd, .td = td};
+    struct ibv_pd *parent;
+
+    CHECK(td != NULL);
+    parent = ibv_alloc_parent_domain(verbs_kit.context, &attr);
+    CHECK(parent != NULL);
+    CHECK_EQ(EBUSY, ibv_dealloc_td(td));
+    CHECK_EQ(0, ibv_dealloc_pd(parent));
+    CHECK_EQ(0, ibv_dealloc_td(td));
+}
+
 int main(void)
 {
     cm_kit_open();
@@ -358,6 +375,7 @@ int main(void)
     invalidated_keys();
     window_goes_first();
     CHECK_EQ(0, ibv_dereg_mr(region));
+    thread_domain();
     verbs_kit_close();
     cm_kit_close();
     check_done();

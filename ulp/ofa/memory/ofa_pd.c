@@ -43,6 +43,8 @@ int ibv_dealloc_pd(struct ibv_pd *base)
         return error;
     if (pd->parent)
         atomic_fetch_sub_explicit(&pd->parent->children, 1, memory_order_release);
+    if (pd->td)
+        atomic_fetch_sub_explicit(&pd->td->children, 1, memory_order_release);
     atomic_fetch_sub_explicit(&context->children, 1, memory_order_relaxed);
     free(pd);
     return 0;
@@ -56,20 +58,25 @@ int ibv_dealloc_pd(struct ibv_pd *base)
  */
 struct ibv_td *ofa_alloc_td(struct ibv_context *context, struct ibv_td_init_attr *attr)
 {
-    struct ibv_td *td;
+    struct ofa_td *td;
 
     if (attr->comp_mask != 0) {
         errno = EINVAL;
         return NULL;
     }
     td = calloc(1, sizeof(*td));
-    if (td)
-        td->context = context;
-    return td;
+    if (!td)
+        return NULL;
+    td->base.context = context;
+    return &td->base;
 }
 
-int ofa_dealloc_td(struct ibv_td *td)
+int ofa_dealloc_td(struct ibv_td *base)
 {
+    struct ofa_td *td = (struct ofa_td *)(void *)base;
+
+    if (atomic_load_explicit(&td->children, memory_order_acquire) > 0)
+        return EBUSY;
     free(td);
     return 0;
 }
@@ -91,6 +98,9 @@ struct ibv_pd *ofa_alloc_parent_domain(struct ibv_context *context,
     pd->base = *attr->pd;
     pd->parent = ofa_pd_of(attr->pd);
     pd->pz = pd->parent->pz;
+    pd->td = (struct ofa_td *)(void *)attr->td;
+    if (pd->td)
+        atomic_fetch_add_explicit(&pd->td->children, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&pd->parent->children, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&ofa_context_of(context)->children, 1, memory_order_relaxed);
     return &pd->base;

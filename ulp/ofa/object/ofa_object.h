@@ -154,9 +154,15 @@ static inline struct ofa_context *ofa_context_of(struct ibv_context *context)
 
 /* ---- Memory --------------------------------------------------------------------------------- */
 
+struct ofa_td {
+    struct ibv_td base;
+    atomic_uint children; /* parent domains */
+};
+
 struct ofa_pd {
     struct ibv_pd base;
     struct ofa_pd *parent; /* of a parent domain: its protection domain */
+    struct ofa_td *td;     /* of a parent domain; NULL: none */
     it_pz_handle_t pz;
     atomic_uint children;
 };
