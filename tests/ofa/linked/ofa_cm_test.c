@@ -199,6 +199,24 @@ static void rejected_answer(void)
     close_by_program(&by);
 }
 
+/* A synchronous id that was refused has nothing to wait for when it disconnects. */
+static void refused_and_disconnected(void)
+{
+    struct rdma_cm_id *listener = cm_kit_listen_at(2, 0);
+    struct sockaddr_in peer = cm_kit_local(2, rdma_get_src_port(listener));
+    struct rdma_cm_id *caller;
+
+    cm_kit_destroy(listener);
+    CHECK_EQ(0, rdma_create_id(NULL, &caller, NULL, RDMA_PS_TCP));
+    CHECK_EQ(0, rdma_resolve_addr(caller, NULL, (struct sockaddr *)&peer, 1000));
+    CHECK_EQ(0, rdma_resolve_route(caller, 1000));
+    cm_kit_equip(caller);
+    CHECK_EQ(-1, rdma_connect(caller, NULL));
+    CHECK_EQ(ECONNREFUSED, errno);
+    CHECK_EQ(0, rdma_disconnect(caller));
+    cm_kit_destroy(caller);
+}
+
 /* A queue pair that does not belong to the id stays in its state when the connection ends. */
 static void program_moves_it(void)
 {
@@ -253,6 +271,7 @@ int main(void)
     rejected_once();
     destroyed_under_its_id();
     rejected_answer();
+    refused_and_disconnected();
     program_moves_it();
     addresses_of_hints();
     cm_kit_close();

@@ -5,6 +5,7 @@
 #include "support/ofa_port.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 
 static void *owner_of(const struct cm_id *id)
@@ -284,17 +285,29 @@ int rdma_reject(struct rdma_cm_id *base, const void *private_data, uint8_t lengt
 
 /* ---- The end -------------------------------------------------------------------------------- */
 
+/* Returns true if the program has not got all events of the id. */
+static bool has_event(const struct cm_id *id)
+{
+    struct pollfd channel = {.fd = id->base.channel->fd, .events = POLLIN};
+
+    return poll(&channel, 1, 0) == 1;
+}
+
+/* A synchronous id whose connection has ended, or that never had one, waits for nothing. */
 int rdma_disconnect(struct rdma_cm_id *base)
 {
     struct cm_id *id = cm_id_of(base);
+    enum cm_state state = cm_id_state(id);
 
-    if (cm_id_state(id) < CM_CONNECTING)
+    if (state < CM_CONNECTING)
         return cm_result(EINVAL);
     if (base->qp)
         cm_disconnect(base->qp);
     else
         leave(id);
-    return base->qp_type == IBV_QPT_UD ? 0 : cm_complete(id);
+    if (base->qp_type == IBV_QPT_UD || (id->sync && state == CM_OVER && !has_event(id)))
+        return 0;
+    return cm_complete(id);
 }
 
 /* Data may arrive before the event of the connection; there is nothing to do but wait for it. */
