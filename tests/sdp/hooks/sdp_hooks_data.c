@@ -57,6 +57,32 @@ static void variants(void)
     sdp_hooks_close(&pair);
 }
 
+/* The calls with an offset take -1 for sockets: those behave as readv and writev, with flags. */
+static void without_offset(void)
+{
+    struct sdp_hooks_pair pair;
+    struct iovec parts[2] = {{buffer, 3}, {buffer + 3, 100}};
+
+    sdp_hooks_open(&pair);
+    SAY(preadv2(pair.server, parts, 2, -1, RWF_NOWAIT));
+    SAY(pwritev2(pair.client, parts, 2, -1, 0));
+    SAY(preadv2(pair.server, parts, 2, -1, 0));
+    SAY(pwritev2(pair.client, parts, 2, -1, RWF_NOWAIT));
+    SAY(preadv64v2(pair.server, parts, 2, -1, RWF_HIPRI));
+    SAY(syscall(SYS_pwritev2, pair.client, parts, 1L, -1L, -1L, 0L));
+    SAY(syscall(SYS_preadv2, pair.server, parts, 2L, -1L, -1L, 0L));
+    SAY(preadv2(pair.server, parts, 2, 0, 0));
+    SAY(pwritev2(pair.client, parts, 2, 5, 0));
+    SAY(preadv(pair.server, parts, 2, 0));
+    SAY(pwritev(pair.client, parts, 2, 0));
+    SAY(pwrite(pair.client, buffer, 2, 0));
+    SAY(pread(pair.server, buffer, 2, 0));
+    SAY(pwritev2(pair.client, parts, 1, -1, 0x40000000));
+    SAY(preadv2(pair.server, parts, 1, -1, 0x40000000));
+    SAY(preadv2(pair.server, parts, 1, -1, RWF_NOWAIT));
+    sdp_hooks_close(&pair);
+}
+
 static void flags(void)
 {
     struct sdp_hooks_pair pair;
@@ -446,6 +472,7 @@ static void standard_streams(void)
 }
 
 const struct sdp_hooks_named sdp_hooks_data[] = {{"variants", variants},
+                                                 {"without_offset", without_offset},
                                                  {"flags", flags},
                                                  {"urgent", urgent},
                                                  {"options", options},

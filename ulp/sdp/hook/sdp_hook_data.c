@@ -71,16 +71,16 @@ static bool has_octets(const struct iovec *parts, int count)
 }
 
 /* The kernel does no more for a read of no octets than to check the descriptor; recv waits. */
-static ssize_t receive_parts(int fd, const struct iovec *parts, int count)
+static ssize_t receive_parts(int fd, const struct iovec *parts, int count, int flags)
 {
     if (!has_parts(parts, (size_t)count, EINVAL))
         return -1;
-    return has_octets(parts, count) ? receive(fd, parts, count, 0) : SDP_KERNEL;
+    return has_octets(parts, count) ? receive(fd, parts, count, flags) : SDP_KERNEL;
 }
 
-static ssize_t transmit_parts(int fd, const struct iovec *parts, int count)
+static ssize_t transmit_parts(int fd, const struct iovec *parts, int count, int flags)
 {
-    return has_parts(parts, (size_t)count, EINVAL) ? transmit(fd, parts, count, 0) : -1;
+    return has_parts(parts, (size_t)count, EINVAL) ? transmit(fd, parts, count, flags) : -1;
 }
 
 static ssize_t transmit_message(int fd, const struct msghdr *message, int flags)
@@ -122,9 +122,36 @@ ssize_t recvfrom(int fd, void *buffer, size_t size, int flags, struct sockaddr *
 
 ssize_t readv(int fd, const struct iovec *parts, int count)
 {
-    ssize_t result = sdp_is_kernels(fd) ? SDP_KERNEL : receive_parts(fd, parts, count);
+    ssize_t result = sdp_is_kernels(fd) ? SDP_KERNEL : receive_parts(fd, parts, count, 0);
 
     return result == SDP_KERNEL ? SDP_NEXT(readv)(fd, parts, count) : result;
+}
+
+#define FLAGS_OF_PARTS (RWF_HIPRI | RWF_DSYNC | RWF_SYNC | RWF_NOWAIT | RWF_APPEND)
+
+/* A socket has no other offset. The kernel refuses flags that it does not know. */
+static bool is_kernels_at(int fd, off64_t offset, int flags)
+{
+    return sdp_is_kernels(fd) || offset != -1 || flags & ~FLAGS_OF_PARTS;
+}
+
+static int flags_of_nowait(int flags)
+{
+    return flags & RWF_NOWAIT ? MSG_DONTWAIT : 0;
+}
+
+ssize_t preadv64v2(int fd, const struct iovec *parts, int count, off64_t offset, int flags)
+{
+    ssize_t result = is_kernels_at(fd, offset, flags)
+                         ? SDP_KERNEL
+                         : receive_parts(fd, parts, count, flags_of_nowait(flags));
+
+    return result == SDP_KERNEL ? SDP_NEXT(preadv64v2)(fd, parts, count, offset, flags) : result;
+}
+
+ssize_t preadv2(int fd, const struct iovec *parts, int count, off_t offset, int flags)
+{
+    return preadv64v2(fd, parts, count, offset, flags);
 }
 
 /* Returns no name and no control messages, as TCP has none here. */
@@ -208,9 +235,23 @@ ssize_t sendto(int fd, const void *buffer, size_t size, int flags, const struct 
 
 ssize_t writev(int fd, const struct iovec *parts, int count)
 {
-    ssize_t result = sdp_is_kernels(fd) ? SDP_KERNEL : transmit_parts(fd, parts, count);
+    ssize_t result = sdp_is_kernels(fd) ? SDP_KERNEL : transmit_parts(fd, parts, count, 0);
 
     return result == SDP_KERNEL ? SDP_NEXT(writev)(fd, parts, count) : result;
+}
+
+ssize_t pwritev64v2(int fd, const struct iovec *parts, int count, off64_t offset, int flags)
+{
+    ssize_t result = is_kernels_at(fd, offset, flags)
+                         ? SDP_KERNEL
+                         : transmit_parts(fd, parts, count, flags_of_nowait(flags));
+
+    return result == SDP_KERNEL ? SDP_NEXT(pwritev64v2)(fd, parts, count, offset, flags) : result;
+}
+
+ssize_t pwritev2(int fd, const struct iovec *parts, int count, off_t offset, int flags)
+{
+    return pwritev64v2(fd, parts, count, offset, flags);
 }
 
 /* Sockets that are passed to another process become TCP; those that are SDP cannot be passed. */

@@ -24,6 +24,10 @@ static long data_call(long number, const argument_list a)
         return readv((int)a[0], (void *)a[1], (int)a[2]);
     case SYS_writev:
         return writev((int)a[0], (void *)a[1], (int)a[2]);
+    case SYS_preadv2: /* a[4] is the high half of the offset on machines of 32 bits */
+        return preadv2((int)a[0], (void *)a[1], (int)a[2], a[3], (int)a[5]);
+    case SYS_pwritev2:
+        return pwritev2((int)a[0], (void *)a[1], (int)a[2], a[3], (int)a[5]);
     case SYS_recvfrom:
         return recvfrom((int)a[0], (void *)a[1], (size_t)a[2], (int)a[3], (void *)a[4],
                         (void *)a[5]);

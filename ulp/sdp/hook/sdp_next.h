@@ -20,6 +20,8 @@
     X(ssize_t, readv, (int, const struct iovec *, int))                                            \
     X(ssize_t, write, (int, const void *, size_t))                                                 \
     X(ssize_t, writev, (int, const struct iovec *, int))                                           \
+    X(ssize_t, preadv64v2, (int, const struct iovec *, int, off64_t, int))                         \
+    X(ssize_t, pwritev64v2, (int, const struct iovec *, int, off64_t, int))                        \
     X(ssize_t, recv, (int, void *, size_t, int))                                                   \
     X(ssize_t, recvfrom, (int, void *, size_t, int, struct sockaddr *, socklen_t *))               \
     X(ssize_t, recvmsg, (int, struct msghdr *, int))                                               \
