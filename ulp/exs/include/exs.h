@@ -501,8 +501,8 @@ ssize_t exs_sendmsg(int fd, const exs_msghdr_t *msg, int flags, exs_qhandle_t qh
                     exs_ahandle_t ahandle);
 
 /**
- * Receives into several pieces of memory, one after the other. Every packet, also an empty one, sets
- * MSG_EOR, the end of the packets does not. A packet longer than all pieces sets MSG_TRUNC.
+ * Receives into several pieces of memory, one after the other. Every packet sets MSG_EOR, also an
+ * empty one; the end of the packets does not. A packet longer than all pieces sets MSG_TRUNC.
  *
  * Event: EXS_EVT_RECVMSG, as EXS_EVT_RECV.
  * Source: ES-API.
