@@ -120,6 +120,34 @@ static void missing_arguments(void)
     sdp_hooks_close(&pair);
 }
 
+static void missing_arrays(void)
+{
+    struct iovec part = {buffer, 1};
+    struct mmsghdr messages[2] = {{.msg_hdr = {.msg_iov = &part, .msg_iovlen = 1}}};
+    struct epoll_event event = {.events = EPOLLIN};
+    struct sdp_hooks_pair pair;
+    int set = epoll_create1(EPOLL_CLOEXEC);
+
+    sdp_hooks_open(&pair);
+    SAY(epoll_ctl(set, EPOLL_CTL_ADD, pair.server, &event));
+    SAY(epoll_wait(set, missing, 1, 0));
+    SAY(write(pair.client, "abcdef", 6));
+    sdp_hooks_await("in", pair.server, POLLIN, POLLIN);
+    SAY(epoll_wait(set, missing, 1, 5000));
+    SAY(epoll_wait(set, &event, 1, 0));
+    SAY(recvfrom(pair.server, buffer, 1, 0, (struct sockaddr *)buffer, missing));
+    SAY(recvfrom(pair.server, buffer, 1, 0, (struct sockaddr *)buffer, NULL));
+    SAY(recvfrom(pair.server, buffer, 1, 0, NULL, missing));
+    SAY(recvmmsg(pair.server, missing, 1, 0, NULL));
+    SAY(recvmmsg(pair.server, messages, 1, 0, NULL));
+    SAY(sendmmsg(pair.server, missing, 1, 0));
+    SAY(sendmmsg(pair.server, messages, 1, 0));
+    SAY(recv(pair.server, buffer, 10, 0));
+    SAY(recv(pair.client, buffer, 10, 0));
+    SAY(close(set));
+    sdp_hooks_close(&pair);
+}
+
 /* What is no end of a pipe, or the wrong one, takes no octets. */
 static void no_pipes(void)
 {
@@ -186,6 +214,7 @@ static void no_peer(void)
 const struct sdp_hooks_named sdp_hooks_bad[] = {{"no_octets", no_octets},
                                                 {"long_vectors", long_vectors},
                                                 {"missing_arguments", missing_arguments},
+                                                {"missing_arrays", missing_arrays},
                                                 {"no_pipes", no_pipes},
                                                 {"full_pipe", full_pipe},
                                                 {"no_peer", no_peer},

@@ -62,6 +62,12 @@ static bool has_message(const struct msghdr *message)
     return refuse(EFAULT);
 }
 
+/* Of recvmmsg and sendmmsg, which store how much each message has moved. */
+static bool has_entry(struct mmsghdr *message)
+{
+    return sdp_guard_present(message, sizeof(*message), true) || refuse(EFAULT);
+}
+
 static bool has_octets(const struct iovec *parts, int count)
 {
     for (int i = 0; i < count; i++)
@@ -107,6 +113,18 @@ ssize_t read(int fd, void *buffer, size_t size)
     return result == SDP_KERNEL ? SDP_NEXT(read)(fd, buffer, size) : result;
 }
 
+/* TCP tells no name. Like the kernel, looks at the length when the octets have been taken. */
+static bool has_no_name(socklen_t *length)
+{
+    static const socklen_t none = 0;
+    socklen_t room;
+
+    if (!sdp_guard_copy(&room, length, sizeof(room)))
+        return refuse(EFAULT);
+    return room > INT_MAX ? refuse(EINVAL)
+                          : sdp_guard_copy(length, &none, sizeof(none)) || refuse(EFAULT);
+}
+
 ssize_t recvfrom(int fd, void *buffer, size_t size, int flags, struct sockaddr *from,
                  socklen_t *length)
 {
@@ -115,9 +133,7 @@ ssize_t recvfrom(int fd, void *buffer, size_t size, int flags, struct sockaddr *
 
     if (result == SDP_KERNEL)
         return SDP_NEXT(recvfrom)(fd, buffer, size, flags, from, length);
-    if (result >= 0 && from && length)
-        *length = 0;
-    return result;
+    return result < 0 || !from || has_no_name(length) ? result : -1;
 }
 
 ssize_t readv(int fd, const struct iovec *parts, int count)
@@ -192,8 +208,11 @@ int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct
     while (done < count) {
         int how =
             (flags & ~MSG_WAITFORONE) | (done > 0 && flags & MSG_WAITFORONE ? MSG_DONTWAIT : 0);
-        ssize_t got = receive_message(fd, &messages[done].msg_hdr, how);
+        ssize_t got;
 
+        if (!has_entry(&messages[done]))
+            return done > 0 ? (int)done : -1;
+        got = receive_message(fd, &messages[done].msg_hdr, how);
         if (got == SDP_KERNEL)
             return SDP_NEXT(recvmmsg)(fd, messages, count, flags, limit);
         if (got < 0)
@@ -302,8 +321,11 @@ int sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)
         return SDP_NEXT(sendmmsg)(fd, messages, count, flags);
     while (done < count) {
         const struct msghdr *message = &messages[done].msg_hdr;
-        ssize_t sent = transmit_message(fd, message, flags);
+        ssize_t sent;
 
+        if (!has_entry(&messages[done]))
+            return done > 0 ? (int)done : -1;
+        sent = transmit_message(fd, message, flags);
         if (sent == SDP_KERNEL)
             return SDP_NEXT(sendmmsg)(fd, messages, count, flags);
         if (sent < 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* epoll: the kernel's, in whose sets faces represent converted sockets. */
 #include "connection/sdp_connection.h"
+#include "guard/sdp_guard.h"
 #include "socket/sdp_behind.h"
 #include "socket/sdp_calls.h"
 #include "socket/sdp_decide.h"
@@ -128,6 +129,15 @@ static int wait_once(int set, struct epoll_event *events, int count,
     return sdp_sleep_epoll(set, events, count, deadline, mask);
 }
 
+/* Like the kernel, notices that the array is missing when there is an event. */
+static int wait_for_nowhere(int set, const struct timespec *deadline, const sigset_t *mask)
+{
+    struct epoll_event event = {0};
+    int result = sdp_wait_epoll(set, &event, 1, deadline, mask);
+
+    return result > 0 ? -EFAULT : result;
+}
+
 int sdp_wait_epoll(int set, struct epoll_event *events, int count, const struct timespec *deadline,
                    const sigset_t *mask)
 {
@@ -136,7 +146,8 @@ int sdp_wait_epoll(int set, struct epoll_event *events, int count, const struct 
 
     if (sdp_table_kind(set) != SDP_NUMBER_EPOLL || !events || count <= 0)
         return SDP_KERNEL;
-    first = events[0];
+    if (!sdp_guard_copy(&first, events, sizeof(first)))
+        return wait_for_nowhere(set, deadline, mask);
     sdp_kick_begin();
     sdp_interests_settle();
     do {
