@@ -373,7 +373,8 @@ static void limited(void)
     say_child("crowd", child);
 }
 
-static ssize_t pass_on(int fd)
+/* By sendmsg, or by sendmmsg behind a message without a descriptor. */
+static ssize_t pass_on(int fd, bool several)
 {
     union {
         struct cmsghdr align;
@@ -386,13 +387,15 @@ static ssize_t pass_on(int fd)
                              .msg_iovlen = 1,
                              .msg_control = control.octets,
                              .msg_controllen = sizeof(control.octets)};
+    struct mmsghdr messages[2] = {{.msg_hdr = message}, {.msg_hdr = message}};
     int ends[2];
     ssize_t result;
 
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) < 0)
         return 0;
     memcpy(CMSG_DATA(&control.align), &fd, sizeof(fd));
-    result = sendmsg(ends[0], &message, 0);
+    messages[0].msg_hdr.msg_controllen = 0;
+    result = several ? sendmmsg(ends[0], messages, 2, 0) : sendmsg(ends[0], &message, 0);
     (void)close(ends[0]);
     (void)close(ends[1]);
     return result;
@@ -415,7 +418,9 @@ static void unsupported(void)
                    refuses(setsockopt(fresh, SOL_SOCKET, SO_ZEROCOPY, &on, sizeof(on)), 0));
     sdp_hooks_note("SO_ZEROCOPY: %d",
                    refuses(setsockopt(pair.client, SOL_SOCKET, SO_ZEROCOPY, &on, sizeof(on)), 0));
-    sdp_hooks_note("SCM_RIGHTS: %d", refuses(pass_on(pair.client), 1));
+    sdp_hooks_note("SCM_RIGHTS: %d", refuses(pass_on(pair.client, false), 1));
+    sdp_hooks_note("SCM_RIGHTS, the second of two: %d",
+                   pass_on(pair.client, true) == (getenv("LD_PRELOAD") ? 1 : 2));
     /* Without the option the flag means nothing. */
     sdp_hooks_say("MSG_ZEROCOPY", send(pair.client, buffer, 100, MSG_ZEROCOPY));
     sdp_hooks_say("its octets", recv(pair.server, buffer, 100, MSG_WAITALL));

@@ -280,6 +280,8 @@ static bool passes_descriptors(const struct msghdr *message)
 
     if (!message->msg_control || message->msg_controllen < sizeof(struct cmsghdr) || sdp_inside())
         return true;
+    if (!sdp_guard_readable(message->msg_control, message->msg_controllen))
+        return true; /* the kernel refuses it */
     for (struct cmsghdr *part = CMSG_FIRSTHDR(&copy); part; part = CMSG_NXTHDR(&copy, part)) {
         size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 
@@ -313,12 +315,28 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
     return result == SDP_KERNEL ? SDP_NEXT(sendmsg)(fd, message, flags) : result;
 }
 
+/* As the kernel does with messages that it refuses, it sends those before the first one. */
+static int send_to_kernel(int fd, struct mmsghdr *messages, unsigned count, int flags)
+{
+    unsigned most = count < IOV_MAX ? count : IOV_MAX; /* of a call */
+    unsigned good = 0;
+
+    while (good < most && (!sdp_guard_readable(&messages[good], sizeof(messages[good])) ||
+                           passes_descriptors(&messages[good].msg_hdr)))
+        good++;
+    if (good == 0 && most > 0) {
+        errno = EOPNOTSUPP;
+        return -1;
+    }
+    return SDP_NEXT(sendmmsg)(fd, messages, good, flags);
+}
+
 int sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)
 {
     unsigned done = 0;
 
     if (sdp_is_kernels(fd))
-        return SDP_NEXT(sendmmsg)(fd, messages, count, flags);
+        return send_to_kernel(fd, messages, count, flags);
     while (done < count) {
         const struct msghdr *message = &messages[done].msg_hdr;
         ssize_t sent;
