@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The open contexts, one per device for all ids of the process: programs compare their addresses.
+ * Handlers ask for them with locks of a context held, which the first opening takes behind its own
+ * lock. So what has been opened is found without a lock; it stays until the process ends.
  */
 #include "cm/ofa_cm.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 static struct {
-    pthread_mutex_t lock;
+    pthread_mutex_t lock;          /* one thread opens */
     struct ibv_context **contexts; /* ends with NULL; the first is for all addresses */
     int count;
-    struct ibv_pd *pd;
+    _Atomic(struct ibv_context *) first; /* once all are open, and the two above do not change */
+    _Atomic(struct ibv_pd *) pd;
 } devices = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void close_locked(void)
@@ -55,13 +59,18 @@ static int open_locked(void)
     ibv_free_device_list(list);
     if (error != 0)
         close_locked();
+    else
+        atomic_store_explicit(&devices.first, devices.contexts[0], memory_order_release);
     return error;
 }
 
 struct ibv_context *cm_context(void)
 {
+    struct ibv_context *context = atomic_load_explicit(&devices.first, memory_order_acquire);
     int error;
 
+    if (context)
+        return context;
     (void)pthread_mutex_lock(&devices.lock);
     error = open_locked();
     (void)pthread_mutex_unlock(&devices.lock);
@@ -73,15 +82,16 @@ struct ibv_context *cm_context(void)
 
 struct ibv_pd *cm_default_pd(void)
 {
-    struct ibv_context *context = cm_context();
-    struct ibv_pd *pd;
+    struct ibv_pd *pd = atomic_load_explicit(&devices.pd, memory_order_acquire);
+    struct ibv_context *context = pd ? NULL : cm_context();
 
     if (!context)
-        return NULL;
+        return pd;
     (void)pthread_mutex_lock(&devices.lock);
-    if (!devices.pd)
-        devices.pd = ibv_alloc_pd(context);
-    pd = devices.pd;
+    pd = atomic_load_explicit(&devices.pd, memory_order_relaxed);
+    if (!pd)
+        pd = ibv_alloc_pd(context);
+    atomic_store_explicit(&devices.pd, pd, memory_order_release);
     (void)pthread_mutex_unlock(&devices.lock);
     return pd;
 }
