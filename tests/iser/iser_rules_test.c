@@ -137,9 +137,10 @@ static void leave_loop(void *base)
     (void)event_base_loopbreak(base);
 }
 
-/* Two targets of one name: sessions would reach one of them only. */
+/* Two targets of one name: sessions would reach one of them only. New rules are checked, too. */
 static void repeated_names(void)
 {
+    static const char *const wrong[] = {"192.0.2.0/x", NULL};
     struct itiser_target_config targets[2];
     char upper[224] = "", error[256] = "";
     struct itiser *served;
@@ -154,6 +155,12 @@ static void repeated_names(void)
     targets[1].name = targets[0].name;
     CHECK(!itiser_reconfigure(served, &bed.config, error));
     CHECK(strstr(error, "two targets"));
+    targets[1].name = "iqn.2026-01.org.example:other";
+    targets[1].networks = wrong;
+    CHECK(!itiser_reconfigure(served, &bed.config, error));
+    CHECK(strstr(error, "ADDRESS/BITS"));
+    targets[1].networks = NULL;
+    CHECK(itiser_reconfigure(served, &bed.config, error));
     itiser_stop(served, 0, leave_loop, bed.base);
     CHECK(event_base_dispatch(bed.base) == 0);
     itiser_free(served);
