@@ -8,8 +8,10 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/select.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
@@ -120,12 +122,21 @@ static void missing_arguments(void)
     sdp_hooks_close(&pair);
 }
 
+static void *page_with(const void *octets, size_t size)
+{
+    void *page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    return page == MAP_FAILED ? NULL : memcpy(page, octets, size);
+}
+
 static void missing_arrays(void)
 {
     struct iovec part = {buffer, 1};
     struct mmsghdr messages[2] = {{.msg_hdr = {.msg_iov = &part, .msg_iovlen = 1}}};
     struct epoll_event event = {.events = EPOLLIN};
     struct sdp_hooks_pair pair;
+    struct mmsghdr *read_only = page_with(&messages[0], sizeof(messages[0]));
     int set = epoll_create1(EPOLL_CLOEXEC);
 
     sdp_hooks_open(&pair);
@@ -144,6 +155,12 @@ static void missing_arrays(void)
     SAY(sendmmsg(pair.server, messages, 1, 0));
     SAY(recv(pair.server, buffer, 10, 0));
     SAY(recv(pair.client, buffer, 10, 0));
+    if (!read_only || mprotect(read_only, (size_t)sysconf(_SC_PAGESIZE), PROT_READ) != 0)
+        return;
+    SAY(sendmmsg(pair.server, read_only, 1, 0)); /* on TCP the octet has left */
+    SAY(write(pair.client, "g", 1));
+    SAY(recvmmsg(pair.server, read_only, 1, 0, NULL));
+    SAY(munmap(read_only, (size_t)sysconf(_SC_PAGESIZE)));
     SAY(close(set));
     sdp_hooks_close(&pair);
 }
