@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- SipHash-2-4, 128 bits ------------------------------------------------------------------ */
 
@@ -193,6 +194,20 @@ socklen_t sdp_presence_name(uint16_t port, struct sockaddr_un *name)
     name->sun_family = AF_UNIX;
     length = snprintf(name->sun_path + 1, sizeof(name->sun_path) - 1, "itsdp.p.%u", port);
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
+}
+
+bool sdp_presence_is_there(uint16_t port)
+{
+    struct sockaddr_un name;
+    socklen_t length = sdp_presence_name(port, &name);
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool found;
+
+    if (fd < 0)
+        return false;
+    found = connect(fd, (struct sockaddr *)&name, length) == 0;
+    (void)close(fd);
+    return found;
 }
 
 socklen_t sdp_holder_name(const struct sdp_tuple *tuple, struct sockaddr_un *name)

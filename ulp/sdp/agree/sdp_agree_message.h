@@ -59,6 +59,8 @@ bool sdp_tuple_get(int fd, enum sdp_end own, struct sdp_tuple *tuple);
 bool sdp_tuple_within_host(const struct sdp_tuple *tuple);
 
 socklen_t sdp_presence_name(uint16_t port, struct sockaddr_un *name);
+/* Does a process with this library, on this host, listen on the port? */
+bool sdp_presence_is_there(uint16_t port);
 socklen_t sdp_holder_name(const struct sdp_tuple *tuple, struct sockaddr_un *name);
 
 #endif /* ITAPI_ULP_SDP_AGREE_SDP_AGREE_MESSAGE_H */

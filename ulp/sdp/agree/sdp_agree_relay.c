@@ -74,20 +74,6 @@ bool sdp_relay_try_mapper(void)
 
 /* ---- Mapper --------------------------------------------------------------------------------- */
 
-static bool somebody_listens(uint16_t port)
-{
-    struct sockaddr_un name;
-    socklen_t length = sdp_presence_name(port, &name);
-    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    bool found;
-
-    if (fd < 0)
-        return false;
-    found = connect(fd, (struct sockaddr *)&name, length) == 0;
-    (void)close(fd);
-    return found;
-}
-
 union control {
     struct cmsghdr align;
     uint8_t room[CMSG_SPACE(sizeof(struct in6_pktinfo))];
@@ -126,7 +112,7 @@ static void hand_on(const struct relayed *relayed, const struct sdp_note *note)
 static void say_whether_listening(struct relayed *relayed, struct sdp_note *note)
 {
     note->type =
-        somebody_listens(note->tuple.port[SDP_SERVER_END]) ? SDP_NOTE_PERHAPS : SDP_NOTE_NO;
+        sdp_presence_is_there(note->tuple.port[SDP_SERVER_END]) ? SDP_NOTE_PERHAPS : SDP_NOTE_NO;
     sdp_note_put(note, NULL, relayed->octets);
     send_to_client(relayed);
 }

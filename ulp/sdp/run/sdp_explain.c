@@ -53,20 +53,6 @@ static bool is_own(const struct sockaddr_in6 *address)
     return own;
 }
 
-static bool is_announced(uint16_t port)
-{
-    struct sockaddr_un name;
-    socklen_t length = sdp_presence_name(port, &name);
-    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    bool found;
-
-    if (fd < 0)
-        return false;
-    found = connect(fd, (struct sockaddr *)&name, length) == 0;
-    (void)close(fd);
-    return found;
-}
-
 static void explain_peer(const struct sockaddr_in6 *address,
                          const struct sdp_policy_settings *settings)
 {
@@ -75,7 +61,7 @@ static void explain_peer(const struct sockaddr_in6 *address,
 
     if (is_own(address))
         (void)printf("peer: on this host; %s listens on port %u under it_sdp now\n",
-                     is_announced(port) ? "a program" : "no program", port);
+                     sdp_presence_is_there(port) ? "a program" : "no program", port);
     else if (settings->key_file)
         (void)printf("peer: another host; it is asked at UDP port %u, with the key in %s\n", mapper,
                      settings->key_file);
