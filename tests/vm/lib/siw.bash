@@ -14,6 +14,18 @@ siw_parameter() {
     sed -Ei "s/^extern const (bool|u_char) $name;/extern \1 $name;/" "$folder/siw.h"
 }
 
+# siw_keeps_listeners FOLDER: a module parameter, off as in the kernel. A connection that ends before siw
+# accepts it still calls back for its listener; siw then ends that listener, and the kernel fails when the
+# listener's owner ends. If the parameter is on, the listener stays.
+siw_keeps_listeners() {
+    local file=$1/siw_cm.c closing='^[[:space:]]*case TCP_CLOSE_WAIT:$'
+    [ "$(grep -c "$closing" "$file")" = 1 ] ||
+        { echo 'siw_cm.c of this kernel is not as expected' >&2 && return 1; }
+    sed -i "/$closing/a if (keep_listeners \\&\\& cep->state == SIW_EPSTATE_LISTENING) break;
+        /^#include \"siw_cm.h\"/a #include <linux/moduleparam.h>\nstatic bool keep_listeners;\nmodule_param(keep_listeners, bool, 0644);" \
+        "$file"
+}
+
 # siw_build SOURCE_PACKAGE ROOT RELEASE: siw.ko into the module tree below ROOT, where the headers
 # are unpacked too.
 siw_build() {
@@ -26,6 +38,7 @@ siw_build() {
         siw_parameter "$folder" bool "$setting"
     done
     siw_parameter "$folder" byte mpa_version
+    siw_keeps_listeners "$folder"
 
     headers=$root/usr/src/linux-headers-$release-amd64
     sed -i "s|/usr/src/|$root/usr/src/|" "$headers/Makefile"
