@@ -14,12 +14,12 @@ static void negotiate(struct iser_params *params, const struct iser_terms *terms
                       size_t length, const char *answer, size_t answer_length)
 {
     static struct iser_text out;
-    uint64_t seen = 0;
+    struct iser_keys_said said = {0};
 
     iser_params_init(params);
     memset(&out, 0, sizeof(out));
     CHECK(iser_text_is_legal(text, length));
-    CHECK(iser_keys_negotiate(params, terms, text, length, &seen, &out));
+    CHECK(iser_keys_negotiate(params, terms, text, length, &said, &out));
     CHECK(!out.overflow);
     if (out.length != answer_length || memcmp(out.octets, answer, answer_length) != 0)
         CHECK_FAIL("\"%s\" gets \"%s\" instead of \"%s\"", text, out.octets, answer);
@@ -158,18 +158,166 @@ static void what_depends(void)
               "MaxBurstLength=Reject\0FirstBurstLength=65536");
 }
 
+/* ---- what the target offers ------------------------------------------------------------------ */
+
+struct offer {
+    struct iser_terms terms;
+    const char *said; /* by the initiator */
+    const char *told; /* "": nothing */
+    bool waits;
+    const char *answer; /* of the initiator; NULL: none */
+    bool good;
+    uint32_t immediate_data, first_burst;
+};
+
+static const struct offer offers[] = {
+    {{.no_immediate = true, .first_burst = 8192},
+     "",
+     "ImmediateData=No",
+     false,
+     NULL,
+     true,
+     0,
+     65536},
+    {{.no_immediate = true, .first_burst = 8192},
+     "",
+     "ImmediateData=No",
+     false,
+     "ImmediateData=No",
+     true,
+     0,
+     65536},
+    {{.no_immediate = true, .first_burst = 8192},
+     "",
+     "ImmediateData=No",
+     false,
+     "ImmediateData=Yes",
+     false,
+     0,
+     65536},
+    {{.no_immediate = true}, "ImmediateData=No", "", false, NULL, true, 0, 65536},
+    {{.no_immediate = true, .connection = true}, "", "", false, NULL, true, 1, 65536},
+    {{.initial_r2t = true, .first_burst = 8192}, "", "", false, NULL, true, 1, 65536},
+    {{.first_burst = 8192, .first_burst_set = true},
+     "",
+     "FirstBurstLength=8192",
+     true,
+     "FirstBurstLength=8192",
+     true,
+     1,
+     8192},
+    {{.first_burst = 8192, .first_burst_set = true},
+     "",
+     "FirstBurstLength=8192",
+     true,
+     "FirstBurstLength=512",
+     true,
+     1,
+     512},
+    {{.first_burst = 8192, .first_burst_set = true},
+     "",
+     "FirstBurstLength=8192",
+     true,
+     "FirstBurstLength=8193",
+     false,
+     1,
+     8192},
+    {{.first_burst = 8192, .first_burst_set = true},
+     "",
+     "FirstBurstLength=8192",
+     true,
+     "FirstBurstLength=Reject",
+     false,
+     1,
+     8192},
+    {{.first_burst = 8192, .first_burst_set = true},
+     "",
+     "FirstBurstLength=8192",
+     true,
+     NULL,
+     true,
+     1,
+     8192},
+    {{.first_burst = 8192, .first_burst_set = true},
+     "MaxBurstLength=4096",
+     "",
+     false,
+     NULL,
+     true,
+     1,
+     4096},
+    {{.first_burst = 8192, .first_burst_set = true},
+     "FirstBurstLength=16384",
+     "",
+     false,
+     NULL,
+     true,
+     1,
+     8192},
+    {{.first_burst = 8192, .first_burst_set = true, .no_immediate = true},
+     "",
+     "ImmediateData=No",
+     false,
+     NULL,
+     true,
+     0,
+     65536},
+    {{.first_burst = 8192, .first_burst_set = true, .no_immediate = true},
+     "InitialR2T=No",
+     "ImmediateData=No FirstBurstLength=8192",
+     true,
+     "FirstBurstLength=4096",
+     true,
+     0,
+     4096},
+};
+
+static size_t text_length(const char *text)
+{
+    return text[0] ? strlen(text) + 1 : 0;
+}
+
+/* Keys of which the initiator says nothing, and on which the target insists. */
+static void what_the_target_offers(void)
+{
+    for (size_t i = 0; i < sizeof(offers) / sizeof(offers[0]); i++) {
+        const struct offer *offer = &offers[i];
+        static struct iser_text ignored, told;
+        struct iser_keys_said said = {0};
+        struct iser_params params;
+
+        iser_params_init(&params);
+        ignored.length = told.length = 0;
+        CHECK(iser_keys_negotiate(&params, &offer->terms, offer->said, text_length(offer->said),
+                                  &said, &ignored));
+        CHECK_EQ(offer->waits, iser_keys_offer(&params, &offer->terms, &said, &told));
+        for (size_t k = 0; k + 1 < told.length; k++)
+            told.octets[k] = (char)(told.octets[k] ? told.octets[k] : ' ');
+        CHECK_EQ(text_length(offer->told), told.length);
+        CHECK(told.length == 0 || strcmp(offer->told, told.octets) == 0);
+        ignored.length = told.length = 0;
+        if (offer->answer)
+            CHECK_EQ(offer->good, iser_keys_negotiate(&params, &offer->terms, offer->answer,
+                                                      text_length(offer->answer), &said, &ignored));
+        CHECK(!iser_keys_offer(&params, &offer->terms, &said, &told));
+        CHECK_EQ(0, ignored.length + told.length); /* an answer is not answered */
+        CHECK_EQ(offer->immediate_data, params.immediate_data);
+        CHECK_EQ(offer->first_burst, params.first_burst);
+    }
+}
+
 /* ---- what may not come ----------------------------------------------------------------------- */
 
 static bool again(const struct iser_terms *terms, const char *first, const char *second)
 {
     static struct iser_text out;
     struct iser_params params;
-    uint64_t seen = 0;
+    struct iser_keys_said said = {0};
 
     iser_params_init(&params);
     out.length = 0;
-    CHECK(iser_keys_negotiate(&params, terms, first, strlen(first) + 1, &seen, &out));
-    return iser_keys_negotiate(&params, terms, second, strlen(second) + 1, &seen, &out);
+    CHECK(iser_keys_negotiate(&params, terms, first, strlen(first) + 1, &said, &out));
+    return iser_keys_negotiate(&params, terms, second, strlen(second) + 1, &said, &out);
 }
 
 static void not_twice(void)
@@ -191,8 +339,8 @@ static void too_many_answers(void)
     static char text[ISER_TEXT_MAX];
     static struct iser_text out;
     struct iser_params params;
+    struct iser_keys_said said = {0};
     size_t length = 0;
-    uint64_t seen = 0;
 
     for (unsigned i = 0; i < sizeof(text) / sizeof(KEY_63 "="); i++) {
         memcpy(text + length, KEY_63 "=", sizeof(KEY_63 "="));
@@ -204,7 +352,7 @@ static void too_many_answers(void)
     CHECK(length > ISER_TEXT_MAX / 2 && length <= sizeof(text));
     CHECK(iser_text_is_legal(text, length));
     iser_params_init(&params);
-    CHECK(iser_keys_negotiate(&params, &usual, text, length, &seen, &out));
+    CHECK(iser_keys_negotiate(&params, &usual, text, length, &said, &out));
     CHECK(out.overflow && out.length <= sizeof(out.octets));
 }
 
@@ -214,6 +362,7 @@ int main(void)
     rejected_values();
     what_the_target_insists_on();
     what_depends();
+    what_the_target_offers();
     not_twice();
     too_many_answers();
     return 0;

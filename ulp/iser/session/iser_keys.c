@@ -198,6 +198,11 @@ static const struct key *key_find(const char *name, size_t length)
     return NULL;
 }
 
+static uint64_t key_bit(const struct key *key)
+{
+    return UINT64_C(1) << (key - keys);
+}
+
 static void key_answer(const struct key *key, uint32_t result, struct iser_text *out)
 {
     if (key->kind == KEY_SAID || key->kind == KEY_SAID_TRUTH)
@@ -237,6 +242,19 @@ static void key_negotiate(struct iser_params *params, const struct iser_terms *t
     key_answer(key, result, out);
 }
 
+/* Takes the answer to an offer. Returns false if it does not follow from the offer. */
+static bool key_take_answer(struct iser_params *params, const struct iser_terms *terms,
+                            const struct key *key, const char *value)
+{
+    uint32_t theirs;
+
+    if (!key_read(key, value, &theirs) ||
+        key_result(key->kind, theirs, key_ours(key, terms)) != theirs)
+        return false;
+    *key_value(params, key) = theirs;
+    return true;
+}
+
 /* Returns the MaxBurstLength that holds when the text has been negotiated. */
 static uint32_t keys_burst(const struct iser_params *params, const char *text, size_t length)
 {
@@ -250,7 +268,8 @@ static uint32_t keys_burst(const struct iser_params *params, const char *text, s
 }
 
 bool iser_keys_negotiate(struct iser_params *params, const struct iser_terms *terms,
-                         const char *text, size_t length, uint64_t *seen, struct iser_text *out)
+                         const char *text, size_t length, struct iser_keys_said *said,
+                         struct iser_text *out)
 {
     const char *name, *value;
     size_t at = 0, name_length;
@@ -264,18 +283,23 @@ bool iser_keys_negotiate(struct iser_params *params, const struct iser_terms *te
     while (iser_text_next(text, length, &at, &name, &name_length, &value)) {
         const struct key *key = key_find(name, name_length);
         char unknown[ISER_KEY_MAX + 1] = {0};
+        uint64_t bit;
 
         if (!key) {
             memcpy(unknown, name, name_length);
             iser_text_put(out, unknown, "NotUnderstood");
             continue;
         }
-        if (key->kind != KEY_ELSEWHERE && *seen & UINT64_C(1) << (key - keys))
+        bit = key_bit(key);
+        if (key->kind != KEY_ELSEWHERE && said->theirs & bit)
             return false;
         if (terms->connection && !key_is_of_connection(key))
             return false;
-        *seen |= UINT64_C(1) << (key - keys);
-        key_negotiate(params, &ours, key, value, out);
+        said->theirs |= bit;
+        if (!(said->offered & bit))
+            key_negotiate(params, &ours, key, value, out);
+        else if (!key_take_answer(params, &ours, key, value))
+            return false;
     }
     /* RDMA has neither digests nor markers. A first burst cannot be longer than a burst. */
     if (params->rdma)
@@ -283,6 +307,36 @@ bool iser_keys_negotiate(struct iser_params *params, const struct iser_terms *te
     if (params->first_burst > params->max_burst)
         params->first_burst = params->max_burst;
     return true;
+}
+
+/*
+ * Offers a value that can only be accepted or lowered, unless the key has been negotiated. Returns
+ * true if it does.
+ */
+static bool keys_offer_one(struct iser_params *params, const char *name, uint32_t ours,
+                           struct iser_keys_said *said, struct iser_text *out)
+{
+    const struct key *key = key_find(name, strlen(name));
+
+    if ((said->theirs | said->offered) & key_bit(key))
+        return false;
+    said->offered |= key_bit(key);
+    *key_value(params, key) = ours;
+    key_answer(key, ours, out);
+    return true;
+}
+
+bool iser_keys_offer(struct iser_params *params, const struct iser_terms *terms,
+                     struct iser_keys_said *said, struct iser_text *out)
+{
+    if (terms->connection)
+        return false; /* the session has its values */
+    /* No answer is needed (RFC 7143 6.2.2). InitialR2T=Yes is the default and need not be said. */
+    if (terms->no_immediate)
+        (void)keys_offer_one(params, "ImmediateData", 0, said, out);
+    return terms->first_burst_set && terms->first_burst < params->first_burst &&
+           (params->immediate_data || !params->initial_r2t) &&
+           keys_offer_one(params, "FirstBurstLength", terms->first_burst, said, out);
 }
 
 void iser_keys_declare(struct iser_params *params, const char *name, const char *value,

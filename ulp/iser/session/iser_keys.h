@@ -27,6 +27,13 @@ struct iser_terms {
     bool digests;      /* CRC32C is acceptable: plain TCP */
     bool connection;   /* the session has begun: only keys of its connection may come */
     uint32_t first_burst;
+    bool first_burst_set; /* by the configuration: initiators that offer nothing are told */
+};
+
+/* Keys of a login so far, as bits; initially zero. */
+struct iser_keys_said {
+    uint64_t theirs;  /* the initiator has sent them */
+    uint64_t offered; /* this side has offered them, and the initiator may still answer */
 };
 
 void iser_params_init(struct iser_params *params);
@@ -34,11 +41,18 @@ void iser_params_init(struct iser_params *params);
 void iser_params_continue(struct iser_params *params, const struct iser_params *session);
 
 /*
- * Handles a legal text and appends the answers to out. seen: bits of the keys that have come
- * before, initially zero. Returns false if a key has come twice, or may not come.
+ * Handles a legal text and appends the answers to out. Returns false if a key has come twice, may
+ * not come, or answers an offer by what was not offered.
  */
 bool iser_keys_negotiate(struct iser_params *params, const struct iser_terms *terms,
-                         const char *text, size_t length, uint64_t *seen, struct iser_text *out);
+                         const char *text, size_t length, struct iser_keys_said *said,
+                         struct iser_text *out);
+/*
+ * Called before the last answer: offers what this side insists on and the initiator has not
+ * offered, since the defaults would hold otherwise. Returns true if the initiator has to answer.
+ */
+bool iser_keys_offer(struct iser_params *params, const struct iser_terms *terms,
+                     struct iser_keys_said *said, struct iser_text *out);
 /*
  * Handles a key after the login, where an initiator may only declare another
  * MaxRecvDataSegmentLength and its alias; answers all other keys.

@@ -151,14 +151,21 @@ static struct iser_terms login_terms(const struct iser_session *session)
     rdma |= terms.rdma && key && strcmp(key, "Yes") == 0;
     terms.digests = !rdma;
     terms.connection = session->login->continues != 0;
-    if (terms.first_burst == 0)
+    terms.first_burst_set = terms.first_burst != 0;
+    if (!terms.first_burst_set)
         terms.first_burst = rdma ? LOGIN_FIRST_BURST_RDMA : LOGIN_FIRST_BURST;
     return terms;
+}
+
+static bool login_names(const struct iser_text *out, const char *key)
+{
+    return iser_text_find(out->octets, out->length, key) != NULL;
 }
 
 /* Adds the keys that a target sends without being asked. */
 static void login_tell(struct iser_session *session, unsigned stage, struct iser_text *out)
 {
+    static const char receive_max[] = "MaxRecvDataSegmentLength";
     struct iser_login *login = session->login;
 
     if (!login->begun && !session->discovery) {
@@ -169,8 +176,9 @@ static void login_tell(struct iser_session *session, unsigned stage, struct iser
     if (stage != LOGIN_OPERATIONAL || login->parameters_told)
         return;
     login->parameters_told = true;
-    if (!session->link->ops->rdma && !session->params.rdma)
-        iser_text_put_number(out, "MaxRecvDataSegmentLength", ISER_RECEIVE_MAX);
+    /* An answer does not name a key twice: the initiator's may have been rejected. */
+    if (!session->link->ops->rdma && !session->params.rdma && !login_names(out, receive_max))
+        iser_text_put_number(out, receive_max, ISER_RECEIVE_MAX);
 }
 
 static uint16_t login_text(struct iser_session *session, struct login_flags *flags,
@@ -196,9 +204,12 @@ static uint16_t login_text(struct iser_session *session, struct login_flags *fla
         login->authenticated = true;
     }
     if (!iser_keys_negotiate(&session->params, &terms, login->text, login->text_length,
-                             &login->seen, out))
+                             &login->said, out))
         return LOGIN_INITIATOR;
     login_tell(session, flags->now, out);
+    if (flags->transit && flags->next == LOGIN_FULL_FEATURE && !session->discovery &&
+        iser_keys_offer(&session->params, &terms, &login->said, out))
+        flags->transit = false; /* the initiator has to answer first */
     return out->overflow ? LOGIN_TARGET : 0;
 }
 

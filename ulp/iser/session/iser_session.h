@@ -117,7 +117,7 @@ struct iser_login {
     unsigned stage;
     unsigned rounds;
     uint16_t continues; /* TSIH of the session whose connection this one replaces; 0: none */
-    uint64_t seen;
+    struct iser_keys_said said;
     struct iser_chap chap;
     size_t text_length;
     char text[ISER_TEXT_MAX * 2];
