@@ -408,6 +408,9 @@ static void check_failures(void)
     scsi_bad(&bed, 0x031100, "28 00 00000005 00 0001", 0, 512);
     CHECK_EQ(0xf0, bed.command.sense[0]);
     CHECK_EQ(5, get32(bed.command.sense + 3));
+    check_residual(512, false); /* nothing is sent */
+    scsi_bad(&bed, 0x031100, "28 00 00000005 00 0002", 0, 512);
+    check_residual(512, false);
     scsi_bad(&bed, 0x030c00, "2a 00 00000005 00 0001", 512, 0);
     scsi_bad(&bed, 0x030c00, "35", 0, 0);
     scsi_bad(&bed, 0x031100, "2f 00 00000005 00 0001", 0, 0);

@@ -17,6 +17,8 @@ static void conclude(struct iser_scsi_command *command)
         return; /* GOOD, or a status set by a handler */
     command->status = ISER_CHECK_CONDITION;
     command->in_actual = 0;
+    if (!command->writes)
+        command->transfer = 0; /* for the residual: no data is sent */
     command->sense_length =
         iser_sense_encode(fault, command->lu && command->lu->descriptor_sense, command->sense);
 }
