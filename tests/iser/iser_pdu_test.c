@@ -100,6 +100,35 @@ static void lengths(void)
     CHECK(!iser_pdu_decode(octets, sizeof(octets), &pdu));
 }
 
+/* Segments in front of it are skipped. None that lies is read. */
+static void bidi_length(void)
+{
+    static const struct {
+        const char *octets;
+        uint32_t expected;
+    } rows[] = {
+        {"0005 02 00 00012345", 0x12345},
+        {"0005 01 00 00012345", 0},
+        {"0004 02 00 00012345", 0},
+        {"0009 02 00 00012345 00000000", 0},
+        {"000a 01 00 00000000 00000000 00000000 0005 02 00 00000007", 7},
+        {"0009 01 00 00000000 00000000 0005 02 00 00000007", 7},
+        {"0001 01 00 0005 02 00 00000007", 7},
+        {"ffff 01 00 0005 02 00 00000007", 0},
+        {"0005 02 00", 0},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct iser_pdu pdu = {0};
+        RAW_BYTES(ahs);
+
+        raw_add_hex(&ahs, rows[i].octets);
+        pdu.ahs = ahs.data;
+        pdu.ahs_length = ahs.len;
+        CHECK_EQ(rows[i].expected, iser_pdu_bidi_expected(&pdu));
+    }
+}
+
 /* ---- digests, texts -------------------------------------------------------------------------- */
 
 static void digests(void)
@@ -139,6 +168,7 @@ int main(void)
     golden_response();
     golden_hello();
     lengths();
+    bidi_length();
     digests();
     texts();
     return 0;

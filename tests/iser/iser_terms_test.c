@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a target insists on when it is not asked. */
+/* What a target insists on when it is not asked, and requests that it does not serve. */
 #include "iser_wire_kit.h"
 
 #include <string.h>
@@ -8,6 +8,96 @@
 
 static struct wire_bed bed;
 static struct wire_pdu pdu;
+
+/* ---- Data-Out -------------------------------------------------------------------------------- */
+
+/* Opens a write of 4096 octets to LUN 0, and begins its Data-Out for another LUN. */
+static void begin_wrong_unit(struct wire *wire, bool solicited, unsigned char data[48])
+{
+    static const unsigned char test_unit_ready[16];
+    unsigned char bhs[48];
+
+    WIRE_LOGIN(wire, &bed, WIRE_PLAIN, "InitialR2T=No\0FirstBurstLength=65536");
+    while (wire_command(wire, test_unit_ready, &pdu) != 0) {
+    }
+    wire_begin(wire, bhs, 0x01, solicited ? 0xa1 : 0x21);
+    wire_put(bhs + 20, 4096, 4);
+    bhs[32] = 0x2a;
+    bhs[40] = 8;
+    wire_send(wire, bhs, NULL, 0);
+    wire_put(data + 20, 0xffffffff, 4);
+    if (solicited) {
+        wire_expect(wire, &pdu, 0x31);
+        memcpy(data + 20, pdu.bhs + 20, 4);
+    }
+    memcpy(data + 16, bhs + 16, 4);
+    data[9] = 1;
+}
+
+/* RFC 7143 11.7.4: data with a transfer tag names its LUN; otherwise the field is reserved. */
+static void wrong_unit(void)
+{
+    unsigned char asked[48] = {0x05, 0x80}, unasked[48] = {0x05, 0x80};
+    struct wire wire;
+
+    begin_wrong_unit(&wire, true, asked);
+    wire_send(&wire, asked, wire.memory, 4096);
+    CHECK(!wire_receive(&wire, &pdu));
+    wire_free(&wire);
+    begin_wrong_unit(&wire, false, unasked);
+    wire_send(&wire, unasked, wire.memory, 4096);
+    wire_expect(&wire, &pdu, 0x21);
+    CHECK_EQ(0, pdu.bhs[3]);
+    wire_logout(&wire);
+}
+
+/* ---- both directions ------------------------------------------------------------------------- */
+
+/* Sends WRITE(10) of a block of 'b' as if it also read. Returns its response. */
+static void both_ways(struct wire *wire, bool says_length)
+{
+    static const unsigned char length[8] = {0, 5, 2, 0, 0, 0, 4, 0};
+    unsigned char bhs[48];
+    RAW_BYTES(rest);
+
+    wire_begin(wire, bhs, 0x01, 0xe1);
+    bhs[4] = says_length ? 2 : 0;
+    wire_put(bhs + 5, 512, 3);
+    wire_put(bhs + 20, 512, 4);
+    bhs[32] = 0x2a;
+    bhs[40] = 1;
+    if (says_length)
+        raw_add(&rest, length, sizeof(length));
+    raw_add_fill(&rest, 'b', 512);
+    wire_send_as_is(wire, bhs, rest.data, rest.len);
+    wire_expect(wire, &pdu, 0x21);
+}
+
+/* No command here moves data in both directions. */
+static void bidirectional(void)
+{
+    static const unsigned char test_unit_ready[16];
+    static const unsigned ways[] = {WIRE_PLAIN, WIRE_RDMA};
+
+    for (size_t i = 0; i < 4; i++) {
+        bool says_length = i % 2 == 1;
+        struct wire wire;
+
+        WIRE_LOGIN(&wire, &bed, (enum wire_way)ways[i / 2], "InitialR2T=Yes");
+        while (wire_command(&wire, test_unit_ready, &pdu) != 0) {
+        }
+        both_ways(&wire, says_length);
+        CHECK_EQ(2, pdu.bhs[3]);
+        CHECK_EQ(5, pdu.data[4] & 15); /* ILLEGAL REQUEST */
+        CHECK_EQ(0x0e03, wire_get(pdu.data + 14, 2));
+        CHECK_EQ(says_length ? 0x0a : 0x02, pdu.bhs[1] & 0x1e); /* nothing has moved */
+        CHECK_EQ(says_length ? 1024 : 0, wire_get(pdu.bhs + 40, 4));
+        CHECK_EQ(512, wire_get(pdu.bhs + 44, 4));
+        CHECK_EQ(0, wire_read(&wire, 0, 512, 512, &pdu));
+        CHECK_EQ(0, wire.memory[0]);
+        wire_logout(&wire);
+    }
+}
 
 /* ---- what the target insists on -------------------------------------------------------------- */
 
@@ -88,7 +178,8 @@ static void rejected_key(void)
 
 int main(void)
 {
-    static void (*const tests[])(void) = {not_offered, first_burst, rejected_key};
+    static void (*const tests[])(void) = {wrong_unit, bidirectional, not_offered, first_burst,
+                                          rejected_key};
 
     for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
         wire_prepare(&bed);

@@ -532,7 +532,7 @@ static void send_data(struct wire *wire, const unsigned char *command, uint32_t 
         uint32_t part = to - from < wire->target_max ? to - from : wire->target_max;
         unsigned char bhs[48] = {0x05, from + part == to ? 0x80 : 0};
 
-        memcpy(bhs + 16, command + 16, 4);
+        memcpy(bhs + 8, command + 8, 12); /* LUN and tag */
         wire_put(bhs + 20, ttt, 4);
         wire_put(bhs + 28, wire->exp_stat_sn, 4);
         wire_put(bhs + 36, sn++, 4);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define AHS_BIDI 2 /* Bidirectional Read Expected Data Transfer Length */
+
 void iser_pdu_begin(uint8_t bhs[ISER_BHS], enum iser_opcode opcode, uint8_t flags, uint32_t itt)
 {
     memset(bhs, 0, ISER_BHS);
@@ -40,6 +42,22 @@ const char *iser_pdu_fault(const uint8_t bhs[ISER_BHS])
     if (opcode == ISER_DATA_OUT && bhs[0] & ISER_IMMEDIATE)
         return "an immediate Data-Out";
     return NULL;
+}
+
+/* Additional header segments: length without type and itself, type, then such octets, padded. */
+uint32_t iser_pdu_bidi_expected(const struct iser_pdu *pdu)
+{
+    for (size_t at = 0; pdu->ahs_length - at >= 4;) {
+        size_t length = iser_get16(pdu->ahs + at);
+        size_t whole = (3 + length + 3) / 4 * 4;
+
+        if (whole > pdu->ahs_length - at)
+            break;
+        if (pdu->ahs[at + 2] == AHS_BIDI && length == 5)
+            return iser_get32(pdu->ahs + at + 4);
+        at += whole;
+    }
+    return 0;
 }
 
 /* ---------------------------------------------------------------- iSER */

@@ -71,9 +71,10 @@ enum iser_field {
 #define ISER_WRITES     0x20u
 #define ISER_ATTRIBUTES 0x07u
 /* SCSI Response and Data-In, octet 1. */
-#define ISER_OVERFLOW  0x04u
-#define ISER_UNDERFLOW 0x02u
-#define ISER_STATUS    0x01u /* Data-In: carries the status */
+#define ISER_BIDI_UNDERFLOW 0x08u
+#define ISER_OVERFLOW       0x04u
+#define ISER_UNDERFLOW      0x02u
+#define ISER_STATUS         0x01u /* Data-In: carries the status */
 
 /* A complete PDU. Its memory is valid during the call that gets it. */
 struct iser_pdu {
@@ -137,6 +138,9 @@ struct iser_header {
  */
 bool iser_header_decode(const uint8_t *octets, size_t length, struct iser_header *header);
 void iser_header_encode(const struct iser_header *header, uint8_t octets[ISER_HEADER]);
+
+/* Returns the octets that a bidirectional command expects to read; 0: it does not say. */
+uint32_t iser_pdu_bidi_expected(const struct iser_pdu *pdu);
 
 /* Decodes what follows the iSER header: header segment, AHS and data, with or without padding. */
 bool iser_pdu_decode(const uint8_t *octets, size_t length, struct iser_pdu *pdu);

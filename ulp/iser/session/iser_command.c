@@ -17,6 +17,10 @@ static void command_put_residual(const struct iser_task *task, uint8_t *bhs)
     bool overflow;
     uint32_t residual = iser_scsi_residual(&task->command, &overflow);
 
+    if (task->bidi_in > 0) { /* none of it is read */
+        bhs[1] |= ISER_BIDI_UNDERFLOW;
+        iser_put32(bhs + ISER_AT_BIDI_RESIDUAL, task->bidi_in);
+    }
     if (residual == 0)
         return;
     bhs[1] |= overflow ? ISER_OVERFLOW : ISER_UNDERFLOW;
@@ -53,31 +57,33 @@ void iser_command_responded(struct iser_task *task)
     iser_task_free(task);
 }
 
-/* Ends a task that has not reached its unit. */
+/* Ends a task that has not reached its unit: for the unit no data has moved. */
 static void command_fail(struct iser_task *task, uint8_t status)
 {
     task->command.status = status;
     task->command.in_actual = 0;
+    task->command.transfer = 0;
     command_respond(task);
 }
 
-/* ABORTED COMMAND: the initiator sends data that was not agreed on (RFC 7143 11.4.7.2). */
-static void command_refuse_data(struct iser_task *task, uint8_t qualifier)
+/* The initiator does not keep to the agreement; numbers are key, code and qualifier. */
+static void command_refuse(struct iser_task *task, uint32_t number)
 {
     uint8_t *sense = task->command.sense;
 
     memset(sense, 0, SENSE_LENGTH);
     sense[0] = 0x70;
-    sense[2] = 0x0b;
+    sense[2] = (uint8_t)(number >> 16);
     sense[7] = SENSE_LENGTH - 8;
-    sense[12] = 0x0c;
-    sense[13] = qualifier;
+    iser_put16(sense + 12, (uint16_t)number);
     task->command.sense_length = SENSE_LENGTH;
     command_fail(task, STATUS_CHECK);
 }
 
-#define UNEXPECTED_DATA 0x0c /* qualifiers of 0C */
-#define WRONG_AMOUNT    0x0d
+/* RFC 7143 11.4.7.2. */
+#define UNEXPECTED_DATA 0x0b0c0cu
+#define WRONG_AMOUNT    0x0b0c0du
+#define WRONG_FIELD     0x050e03u /* INVALID FIELD IN COMMAND INFORMATION UNIT */
 
 /* ---------------------------------------------------------------- the unit */
 
@@ -201,6 +207,16 @@ static bool command_expects(const struct iser_task *task, const uint8_t *bhs, ui
            (task->unsolicited || final == (task->received + length == end));
 }
 
+/*
+ * With a target transfer tag the LUN has to be the command's (RFC 7143 11.7.4); otherwise it is
+ * reserved.
+ */
+static bool command_is_for_unit(const struct iser_task *task, const uint8_t *bhs)
+{
+    return iser_get32(bhs + ISER_AT_TTT) == ISER_NONE ||
+           memcmp(bhs + ISER_AT_LUN, task->transfer.lun, sizeof(task->transfer.lun)) == 0;
+}
+
 static struct iser_task *command_waiting(struct iser_session *session, const uint8_t *bhs)
 {
     struct iser_task *task = iser_task_find(session, iser_get32(bhs + ISER_AT_ITT));
@@ -214,7 +230,8 @@ uint8_t *iser_command_place(struct iser_session *session, const uint8_t *bhs, ui
 
     if (!task || length == 0 || iser_pdu_fault(bhs) || !command_expects(task, bhs, length) ||
         task->received != task->transfer.out_have ||
-        length > task->transfer.out_length - task->transfer.out_have)
+        length > task->transfer.out_length - task->transfer.out_have ||
+        !command_is_for_unit(task, bhs))
         return NULL;
     task->placing = true;
     return task->transfer.data + task->transfer.out_have;
@@ -245,8 +262,12 @@ void iser_command_data(struct iser_session *session, const struct iser_pdu *pdu)
         iser_task_free(task);
         return;
     }
+    if (!command_is_for_unit(task, pdu->bhs)) {
+        iser_session_end(session, "data for another LUN than its command's");
+        return;
+    }
     if (!command_expects(task, pdu->bhs, (uint32_t)pdu->length)) {
-        command_refuse_data(task, WRONG_AMOUNT);
+        command_refuse(task, WRONG_AMOUNT);
         return;
     }
     task->data_sn++;
@@ -259,9 +280,15 @@ void iser_command_data(struct iser_session *session, const struct iser_pdu *pdu)
 
 /* ---------------------------------------------------------------- a command */
 
-static void command_fill(struct iser_task *task, const uint8_t *bhs)
+static bool command_is_bidi(const uint8_t *bhs)
+{
+    return (bhs[1] & ISER_READS) && (bhs[1] & ISER_WRITES);
+}
+
+static void command_fill(struct iser_task *task, const struct iser_pdu *pdu)
 {
     struct iser_scsi_command *command = &task->command;
+    const uint8_t *bhs = pdu->bhs;
     uint32_t expected = iser_get32(bhs + ISER_AT_EXPECTED);
     bool writes = (bhs[1] & ISER_WRITES) != 0;
 
@@ -271,6 +298,7 @@ static void command_fill(struct iser_task *task, const uint8_t *bhs)
     memcpy(command->cdb, bhs + ISER_AT_CDB, sizeof(command->cdb));
     command->expected_out = writes ? expected : 0;
     command->expected_in = bhs[1] & ISER_READS && !writes ? expected : 0;
+    task->bidi_in = command_is_bidi(bhs) ? iser_pdu_bidi_expected(pdu) : 0;
     memcpy(task->transfer.lun, command->lun, sizeof(task->transfer.lun));
     task->transfer.tags = task->session->link->header;
 }
@@ -351,8 +379,12 @@ static bool command_may_bring(const struct iser_task *task, const struct iser_pd
 
 static void command_start(struct iser_task *task, const struct iser_pdu *pdu)
 {
+    if (command_is_bidi(pdu->bhs)) { /* no command of a disk here is */
+        command_refuse(task, WRONG_FIELD);
+        return;
+    }
     if (!command_may_bring(task, pdu)) {
-        command_refuse_data(task, UNEXPECTED_DATA);
+        command_refuse(task, UNEXPECTED_DATA);
         return;
     }
     if (!iser_scsi_begin(&task->command)) {
@@ -384,6 +416,6 @@ void iser_command(struct iser_session *session, const struct iser_pdu *pdu)
         iser_session_reject(session, pdu, 6); /* too many immediate commands */
         return;
     }
-    command_fill(task, pdu->bhs);
+    command_fill(task, pdu);
     command_start(task, pdu);
 }

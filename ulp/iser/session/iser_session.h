@@ -91,6 +91,7 @@ struct iser_task {
     bool unsolicited;  /* Data-Out without R2T may come */
     uint32_t received; /* octets of data-out, including dropped ones */
     uint32_t data_sn;  /* the next one expected */
+    uint32_t bidi_in;  /* octets that a bidirectional command expects to read */
     uint8_t sense[2 + ISER_SENSE_MAX];
 };
 
