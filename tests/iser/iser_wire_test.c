@@ -210,7 +210,7 @@ static unsigned manage(struct wire *wire, unsigned function, unsigned lun, uint3
     unsigned char bhs[48];
 
     wire_begin(wire, bhs, 0x42, 0x80 | function);
-    bhs[9] = (unsigned char)lun;
+    wire_put(bhs + 8, lun, 2);
     wire_put(bhs + 20, itt, 4);
     wire_put(bhs + 32, wire->cmd_sn - 1, 4);
     wire_send(wire, bhs, NULL, 0);
@@ -368,6 +368,49 @@ static void abort_plain(void)
     wire_send(&wire, data, wire.memory, 4096);
     CHECK_EQ(1, manage(&wire, 1, 0, wire_get(bhs + 16, 4)));
     ping(&wire);
+    wire_logout(&wire);
+}
+
+#define FLAT_0 0x4000 /* LUN 0 by flat space addressing */
+
+/* ABORT TASK SET, CLEAR TASK SET, LUN RESET: a LUN is the same however it is addressed. */
+static void abort_by_other_address(void)
+{
+    static const unsigned char functions[] = {2, 4, 5};
+    struct wire wire;
+
+    WIRE_LOGIN(&wire, &bed, WIRE_PLAIN, "InitialR2T=Yes");
+    for (size_t i = 0; i < sizeof(functions); i++) {
+        unsigned char bhs[48], data[48] = {0x05, 0x80};
+
+        take_attention(&wire);
+        begin_write(&wire, bhs);
+        wire_expect(&wire, &pdu, 0x31);
+        memcpy(data + 16, bhs + 16, 4);
+        memcpy(data + 20, pdu.bhs + 20, 4);
+        CHECK_EQ(0, manage(&wire, functions[i], FLAT_0, 0xffffffff));
+        wire_send(&wire, data, wire.memory, 4096);
+        ping(&wire); /* no response comes before */
+    }
+    wire_logout(&wire);
+}
+
+/* The data of a command may name its LUN by the other address, too. */
+static void data_by_other_address(void)
+{
+    unsigned char bhs[48], data[48] = {0x05, 0x80};
+    struct wire wire;
+
+    WIRE_LOGIN(&wire, &bed, WIRE_PLAIN, "InitialR2T=Yes");
+    take_attention(&wire);
+    begin_write(&wire, bhs);
+    wire_expect(&wire, &pdu, 0x31);
+    wire_put(data + 8, FLAT_0, 2);
+    memcpy(data + 16, bhs + 16, 4);
+    memcpy(data + 20, pdu.bhs + 20, 4);
+    wire_send(&wire, data, wire.memory, 4096);
+    wire_expect(&wire, &pdu, 0x21);
+    CHECK_EQ(0, pdu.bhs[3]);
     wire_logout(&wire);
 }
 
@@ -592,10 +635,21 @@ static void stopping_a_deaf_one(void)
 
 int main(void)
 {
-    static void (*const tests[])(void) = {
-        whole_window,       silence, many_small,  two_requests, data,          write_bases,
-        reads_within_ird,   control, abort_plain, abort_rdma,   reinstatement, stopping,
-        stopping_a_deaf_one};
+    static void (*const tests[])(void) = {whole_window,
+                                          silence,
+                                          many_small,
+                                          two_requests,
+                                          data,
+                                          write_bases,
+                                          reads_within_ird,
+                                          control,
+                                          abort_plain,
+                                          abort_rdma,
+                                          reinstatement,
+                                          stopping,
+                                          stopping_a_deaf_one,
+                                          abort_by_other_address,
+                                          data_by_other_address};
 
     for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
         setup();

@@ -137,6 +137,8 @@ void iser_scsi_execute(struct iser_scsi_command *command);
 /* Returns the residual of a command that has ended. */
 uint32_t iser_scsi_residual(const struct iser_scsi_command *command, bool *overflow);
 
+/* Returns true for the same LUN, however it is addressed. */
+bool iser_scsi_lun_is(const uint8_t lun[8], const uint8_t other[8]);
 bool iser_scsi_lun_exists(const struct iser_scsi_target *target, const uint8_t lun[8]);
 /* LUN RESET. Returns false if there is no such LUN. The caller handles outstanding commands. */
 bool iser_scsi_lun_reset(struct iser_scsi_target *target, const uint8_t lun[8]);

@@ -20,6 +20,13 @@ int iser_lun_number(const uint8_t lun[8])
     return number < (int)ITISER_LUNS_MAX ? number : -1;
 }
 
+bool iser_scsi_lun_is(const uint8_t lun[8], const uint8_t other[8])
+{
+    int number = iser_lun_number(lun);
+
+    return number < 0 ? memcmp(lun, other, 8) == 0 : number == iser_lun_number(other);
+}
+
 static struct iser_lu *lu_find(const struct iser_scsi_target *target, const uint8_t lun[8])
 {
     int number = iser_lun_number(lun);

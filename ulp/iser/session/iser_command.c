@@ -214,7 +214,7 @@ static bool command_expects(const struct iser_task *task, const uint8_t *bhs, ui
 static bool command_is_for_unit(const struct iser_task *task, const uint8_t *bhs)
 {
     return iser_get32(bhs + ISER_AT_TTT) == ISER_NONE ||
-           memcmp(bhs + ISER_AT_LUN, task->transfer.lun, sizeof(task->transfer.lun)) == 0;
+           iser_scsi_lun_is(task->transfer.lun, bhs + ISER_AT_LUN);
 }
 
 static struct iser_task *command_waiting(struct iser_session *session, const uint8_t *bhs)

@@ -40,7 +40,7 @@ static bool tmf_matches(const struct iser_tmf *tmf, const struct iser_task *task
         return false;
     if (tmf->function == TMF_ABORT_TASK)
         return task->transfer.itt == tmf->itt;
-    return tmf->function >= TMF_WARM_RESET || memcmp(task->transfer.lun, tmf->lun, 8) == 0;
+    return tmf->function >= TMF_WARM_RESET || iser_scsi_lun_is(task->transfer.lun, tmf->lun);
 }
 
 static void tmf_abort_in(const struct iser_tmf *tmf, struct iser_session *session)
