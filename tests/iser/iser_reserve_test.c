@@ -3,9 +3,11 @@
 #include "iser_scsi_kit.h"
 #include "support/check.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define READ  "28 00 00000000 00 0001"
@@ -320,6 +322,24 @@ static void check_persists(const char *path)
     CHECK(unlink(path) == 0);
 }
 
+/* A target whose reservations could not be read, or never be saved, does not start. */
+static void check_unusable(const char *path)
+{
+    char inside[64], error[256];
+    const char *kept = bed.config.state_file;
+
+    (void)snprintf(inside, sizeof(inside), "%s/state", path);
+    bed.config.state_file = inside;
+    CHECK(!iser_scsi_target_new(&bed.config, NULL, error));
+    CHECK(strstr(error, strerror(ENOENT)));
+    CHECK(mkdir(path, 0700) == 0);
+    bed.config.state_file = path;
+    CHECK(!iser_scsi_target_new(&bed.config, NULL, error));
+    CHECK(strstr(error, strerror(EISDIR)));
+    CHECK(rmdir(path) == 0);
+    bed.config.state_file = kept;
+}
+
 int main(void)
 {
     char path[] = "/tmp/iser_reserve_XXXXXX";
@@ -334,6 +354,7 @@ int main(void)
     check_full();
     check_reserve6();
     check_persists(path);
+    check_unusable(path);
     scsi_close(&bed);
     check_done();
     return 0;

@@ -55,6 +55,13 @@ static bool read_line(struct iser_scsi_target *target, const char *line)
     return true;
 }
 
+static bool fail(char error[256], const char *path, int why)
+{
+    (void)snprintf(error, 256, "%.200s: %s", path, strerror(why));
+    return false;
+}
+
+/* Without all lines the units would be open to initiators that have no rights. */
 static bool read_file(struct iser_scsi_target *target, FILE *file, char error[256])
 {
     char line[LINE_MAX_OCTETS];
@@ -68,7 +75,16 @@ static bool read_file(struct iser_scsi_target *target, FILE *file, char error[25
                        target->config->state_file, number);
         return false;
     }
-    return true;
+    return !ferror(file) || fail(error, target->config->state_file, errno);
+}
+
+/* Returns false if there is no folder in which a new file could be made. */
+static bool has_folder(const char *path)
+{
+    char copy[PATH_MAX];
+
+    (void)snprintf(copy, sizeof(copy), "%s", path);
+    return access(dirname(copy), W_OK | X_OK) == 0;
 }
 
 bool iser_state_open(struct iser_scsi_target *target, char error[256])
@@ -90,9 +106,8 @@ bool iser_state_open(struct iser_scsi_target *target, char error[256])
     if (file) {
         good = read_file(target, file, error);
         (void)fclose(file);
-    } else if (errno != ENOENT) {
-        (void)snprintf(error, 256, "%.200s: %s", path, strerror(errno));
-        good = false;
+    } else if (errno != ENOENT || !has_folder(path)) {
+        good = fail(error, path, errno);
     }
     return good;
 }
