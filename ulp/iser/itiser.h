@@ -180,7 +180,7 @@ struct itiser_config {
 struct itiser;
 
 /**
- * Begins to serve.
+ * Begins to serve. Values outside of the ranges above are refused.
  *
  * @param base    the program's event base; must outlive what is returned
  * @param config  copied; units are the caller's and must outlive what is returned

@@ -1,13 +1,114 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Copies of the configuration of targets. */
+/* The configuration: ranges of its values, and copies of those of targets. */
 #include "portal/iser_portal.h"
 
 #include "session/iser_network.h"
 
 #include <openssl/crypto.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#define CONFIG_NAME_MAX    223u /* RFC 7143 4.2.7.1 */
+#define CONFIG_BLOCK_LEAST 512u
+#define CONFIG_BLOCK_MOST  65536u
+#define CONFIG_BURST_LEAST 512u
+#define CONFIG_BURST_MOST  65536u
+
+/* ---- Ranges ---------------------------------------------------------------------- */
+
+bool iser_config_read(struct itiser_config *to, const struct itiser_config *from)
+{
+    size_t first = offsetof(struct itiser_config, buffers) + sizeof(from->buffers);
+
+    if (from->size < first)
+        return false;
+    memset(to, 0, sizeof(*to));
+    memcpy(to, from, from->size < sizeof(*to) ? from->size : sizeof(*to));
+    return true;
+}
+
+/* A name of iSCSI: no blanks, control characters and commas (RFC 7143 4.2.7). */
+static bool is_name(const char *name)
+{
+    static const char *const types[] = {"iqn.", "eui.", "naa."};
+    size_t length = strlen(name);
+    unsigned i = 0;
+
+    while (i < 3 && strncasecmp(name, types[i], 4) != 0)
+        i++;
+    if (i == 3 || length > CONFIG_NAME_MAX)
+        return false;
+    for (size_t k = 0; k < length; k++)
+        if ((uint8_t)name[k] <= ' ' || name[k] == 0x7f || name[k] == ',')
+            return false;
+    return true;
+}
+
+static bool is_power(uint32_t number)
+{
+    return number != 0 && (number & (number - 1)) == 0;
+}
+
+static const char *complain_of_unit(const struct itiser_unit *unit)
+{
+    const struct itiser_unit_ops *ops = unit->ops;
+
+    if (!ops || !ops->read || !ops->write || !ops->flush)
+        return "a unit has to read, write and flush";
+    if (!is_power(unit->block_size) || unit->block_size < CONFIG_BLOCK_LEAST ||
+        unit->block_size > CONFIG_BLOCK_MOST ||
+        (unit->physical_size && !is_power(unit->physical_size)))
+        return "the sizes of a unit's blocks are powers of two, from 512 to 65536";
+    if (unit->blocks == 0 || unit->blocks > UINT64_MAX / unit->block_size)
+        return "a unit has a block at least, and fewer than 2^64 octets";
+    if (unit->serial[0] == '\0' || !memchr(unit->serial, '\0', sizeof(unit->serial)))
+        return "a unit has a serial number of 1 to 31 octets";
+    return NULL;
+}
+
+static const char *complain_of_target(const struct itiser_target_config *target)
+{
+    const char *complaint = NULL;
+
+    if (!target->name || !is_name(target->name))
+        return "the name of a target begins with iqn., eui. or naa., and has 223 octets at most, "
+               "without blanks and commas";
+    for (size_t i = 0; i < ITISER_LUNS_MAX && !complaint; i++)
+        if (target->units[i])
+            complaint = complain_of_unit(target->units[i]);
+    return complaint;
+}
+
+static const char *complain_of_portal(const struct itiser_portal_config *portal)
+{
+    if (portal->address.ss_family != AF_INET && portal->address.ss_family != AF_INET6)
+        return "the address of a portal is IPv4 or IPv6";
+    if (portal->kinds == 0 ||
+        portal->kinds & ~(unsigned)(ITISER_PLAIN | ITISER_RDMA | ITISER_CONVERT))
+        return "the kinds of a portal are plain, rdma, convert";
+    return portal->tag == 0 ? "the tag of a portal is not 0" : NULL;
+}
+
+bool iser_config_is_usable(const struct itiser_config *config, const char **what,
+                           const char **which)
+{
+    *what = NULL;
+    *which = "";
+    if (config->first_burst > 0 &&
+        (config->first_burst < CONFIG_BURST_LEAST || config->first_burst > CONFIG_BURST_MOST))
+        *what = "FirstBurstLength is 512 to 65536";
+    for (size_t i = 0; i < config->portal_count && !*what; i++)
+        *what = complain_of_portal(&config->portals[i]);
+    for (size_t i = 0; i < config->target_count && !*what; i++) {
+        *what = complain_of_target(&config->targets[i]);
+        *which = *what && config->targets[i].name ? config->targets[i].name : "";
+    }
+    return !*what;
+}
+
+/* ---- Copies ---------------------------------------------------------------------- */
 
 /* Copies NULL as NULL. Returns false without memory. */
 static bool copy_string(const char **to, const char *from)

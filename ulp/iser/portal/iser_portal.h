@@ -99,6 +99,12 @@ void iser_fabric_close(struct itiser *target);
 
 /* ---- iser_config.c ---- */
 
+/* Copies as much as the caller knows of. Returns false if that is less than the first release. */
+bool iser_config_read(struct itiser_config *to, const struct itiser_config *from);
+/* Returns false if a value is outside of its range: *what says which range, *which whose it is. */
+bool iser_config_is_usable(const struct itiser_config *config, const char **what,
+                           const char **which);
+
 /* Returns false without memory. */
 bool iser_config_copy(struct itiser_target_config *to, const struct itiser_target_config *from);
 void iser_config_free(struct itiser_target_config *config);

@@ -57,7 +57,7 @@ static bool copy_all(struct itiser *target, const struct itiser_config *config,
     return copy_one(&fresh[config->target_count], &discovery, error);
 }
 
-bool itiser_reconfigure(struct itiser *target, const struct itiser_config *config, char error[256])
+static bool reconfigure(struct itiser *target, const struct itiser_config *config, char *error)
 {
     struct itiser_target_config *fresh = calloc(config->target_count + 1, sizeof(*fresh));
     bool good =
@@ -73,4 +73,13 @@ bool itiser_reconfigure(struct itiser *target, const struct itiser_config *confi
         iser_config_free(&fresh[i]);
     free(fresh);
     return good;
+}
+
+bool itiser_reconfigure(struct itiser *target, const struct itiser_config *config, char error[256])
+{
+    struct itiser_config known;
+
+    if (!iser_config_read(&known, config))
+        return refuse(error, "size", "the size of the configuration is not set");
+    return reconfigure(target, &known, error);
 }

@@ -263,13 +263,19 @@ struct itiser *itiser_start(struct event_base *base, const struct itiser_config 
                             char error[256])
 {
     struct itiser *target = calloc(1, sizeof(*target));
+    struct itiser_config known;
+    const char *what, *which;
 
     if (!target) {
         (void)itiser_refuse(error, "out of memory", "");
         return NULL;
     }
     target->service.base = base;
-    if (itiser_begin(target, config, error))
+    if (!iser_config_read(&known, config))
+        (void)itiser_refuse(error, "the size of the configuration is not set", "");
+    else if (!iser_config_is_usable(&known, &what, &which))
+        (void)itiser_refuse(error, what, which);
+    else if (itiser_begin(target, &known, error))
         return target;
     itiser_free(target);
     return NULL;
