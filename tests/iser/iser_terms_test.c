@@ -99,6 +99,41 @@ static void bidirectional(void)
     }
 }
 
+/* ---- sense ----------------------------------------------------------------------------------- */
+
+/* Sets D_SENSE: sense data is in descriptor format from now on. */
+static void set_descriptor_sense(struct wire *wire)
+{
+    static const unsigned char list[16] = {0, 0, 0, 0, 0x0a, 10, 0x06, 0x10};
+    unsigned char bhs[48];
+
+    wire_begin(wire, bhs, 0x01, 0xa1);
+    wire_put(bhs + 20, sizeof(list), 4);
+    bhs[32] = 0x15;
+    bhs[33] = 0x10;
+    bhs[36] = sizeof(list);
+    wire_send(wire, bhs, list, sizeof(list));
+    wire_expect(wire, &pdu, 0x21);
+    CHECK_EQ(0, pdu.bhs[3]);
+}
+
+/* What the session refuses has sense data in the unit's format, too. */
+static void descriptor_sense(void)
+{
+    static const unsigned char test_unit_ready[16];
+    struct wire wire;
+
+    WIRE_LOGIN(&wire, &bed, WIRE_PLAIN, "InitialR2T=Yes");
+    while (wire_command(&wire, test_unit_ready, &pdu) != 0) {
+    }
+    set_descriptor_sense(&wire);
+    both_ways(&wire, false);
+    CHECK_EQ(2, pdu.bhs[3]);
+    CHECK_EQ(2 + 8, pdu.length);
+    CHECK_EQ(0x72050e03, wire_get(pdu.data + 2, 4));
+    wire_logout(&wire);
+}
+
 /* ---- what the target insists on -------------------------------------------------------------- */
 
 /* The initiator offers no ImmediateData and sends some: the target has said No. */
@@ -178,8 +213,8 @@ static void rejected_key(void)
 
 int main(void)
 {
-    static void (*const tests[])(void) = {wrong_unit, bidirectional, not_offered, first_burst,
-                                          rejected_key};
+    static void (*const tests[])(void) = {wrong_unit,  bidirectional, descriptor_sense,
+                                          not_offered, first_burst,   rejected_key};
 
     for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
         wire_prepare(&bed);

@@ -6,6 +6,14 @@
 
 #include <stddef.h>
 
+/* Returns NULL if there is no unit. */
+static struct iser_lu *lu_of(const struct iser_scsi_command *command)
+{
+    int number = iser_lun_number(command->lun);
+
+    return number < 0 ? NULL : command->nexus->target->lus[number];
+}
+
 /* ---- The end of a command ------------------------------------------------------ */
 
 /* Sets status and sense according to the command's outcome. */
@@ -33,6 +41,21 @@ static bool conflict(struct iser_scsi_command *command)
 {
     command->status = ISER_RESERVATION_CONFLICT;
     return false;
+}
+
+void iser_scsi_refuse(struct iser_scsi_command *command, uint32_t number)
+{
+    command->lu = lu_of(command);
+    command->transfer = 0;
+    iser_fault(command, number);
+    conclude(command);
+}
+
+void iser_scsi_busy(struct iser_scsi_command *command)
+{
+    command->status = ISER_BUSY;
+    command->in_actual = 0;
+    command->transfer = 0;
 }
 
 uint32_t iser_scsi_residual(const struct iser_scsi_command *command, bool *overflow)
@@ -102,9 +125,8 @@ static bool check_state(struct iser_scsi_command *command)
 bool iser_scsi_begin(struct iser_scsi_command *command)
 {
     struct iser_scsi_nexus *nexus = command->nexus;
-    int number = iser_lun_number(command->lun);
 
-    command->lu = number < 0 ? NULL : nexus->target->lus[number];
+    command->lu = lu_of(command);
     if (!command->lu)
         return begin_absent(command);
     if (!is_quiet(command->cdb[0]) && iser_attention_take(nexus, command->lu, &command->fault))

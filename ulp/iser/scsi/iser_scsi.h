@@ -134,6 +134,13 @@ bool iser_scsi_is_held(const struct iser_scsi_target *target);
 /* Calls done before it returns, or later. Until then command and .data stay. */
 void iser_scsi_execute(struct iser_scsi_command *command);
 
+/*
+ * End a command that has not been executed, in place of iser_scsi_execute or of both calls: CHECK
+ * CONDITION with key, code and qualifier 0xKKAAQQ, or BUSY. For the unit no data has moved.
+ */
+void iser_scsi_refuse(struct iser_scsi_command *command, uint32_t number);
+void iser_scsi_busy(struct iser_scsi_command *command);
+
 /* Returns the residual of a command that has ended. */
 uint32_t iser_scsi_residual(const struct iser_scsi_command *command, bool *overflow);
 

@@ -4,12 +4,6 @@
 
 #include <string.h>
 
-#define STATUS_CHECK    0x02u
-#define STATUS_BUSY     0x08u
-#define STATUS_SET_FULL 0x28u
-
-#define SENSE_LENGTH 18u /* of our own, in the fixed format */
-
 /* ---------------------------------------------------------------- the response */
 
 static void command_put_residual(const struct iser_task *task, uint8_t *bhs)
@@ -57,27 +51,11 @@ void iser_command_responded(struct iser_task *task)
     iser_task_free(task);
 }
 
-/* Ends a task that has not reached its unit: for the unit no data has moved. */
-static void command_fail(struct iser_task *task, uint8_t status)
-{
-    task->command.status = status;
-    task->command.in_actual = 0;
-    task->command.transfer = 0;
-    command_respond(task);
-}
-
-/* The initiator does not keep to the agreement; numbers are key, code and qualifier. */
+/* The initiator does not keep to the agreement; number: 0xKKAAQQ. */
 static void command_refuse(struct iser_task *task, uint32_t number)
 {
-    uint8_t *sense = task->command.sense;
-
-    memset(sense, 0, SENSE_LENGTH);
-    sense[0] = 0x70;
-    sense[2] = (uint8_t)(number >> 16);
-    sense[7] = SENSE_LENGTH - 8;
-    iser_put16(sense + 12, (uint16_t)number);
-    task->command.sense_length = SENSE_LENGTH;
-    command_fail(task, STATUS_CHECK);
+    iser_scsi_refuse(&task->command, number);
+    command_respond(task);
 }
 
 /* RFC 7143 11.4.7.2. */
@@ -392,7 +370,8 @@ static void command_start(struct iser_task *task, const struct iser_pdu *pdu)
         return;
     }
     if (!command_get_data(task)) {
-        command_fail(task, STATUS_BUSY);
+        iser_scsi_busy(&task->command);
+        command_respond(task);
         return;
     }
     command_take_data(task, pdu->data, pdu->length);
