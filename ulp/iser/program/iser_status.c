@@ -49,6 +49,20 @@ static void answer(evutil_socket_t fd, short what, void *argument)
     (void)close(peer);
 }
 
+/* Removes the socket of a target that has died, and nothing else. */
+static bool remove_socket(const char *path)
+{
+    struct stat found;
+
+    if (lstat(path, &found) != 0)
+        return errno == ENOENT;
+    if (!S_ISSOCK(found.st_mode)) {
+        errno = EEXIST;
+        return false;
+    }
+    return unlink(path) == 0;
+}
+
 /* Reuses a path left by a target that has died, but not one on which a target answers. */
 static bool bind_path(struct iser_status *status)
 {
@@ -56,17 +70,16 @@ static bool bind_path(struct iser_status *status)
     int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     mode_t mask;
     bool good;
+    int error;
 
     if (probe < 0)
         return false;
     if (connect(probe, address, sizeof(status->address)) == 0)
         errno = EADDRINUSE;
-    else if (errno == ECONNREFUSED)
-        (void)unlink(status->address.sun_path), errno = 0;
-    else if (errno == ENOENT)
-        errno = 0;
-    good = errno == 0;
+    good = errno == ENOENT || (errno == ECONNREFUSED && remove_socket(status->address.sun_path));
+    error = errno;
     (void)close(probe);
+    errno = error;
     if (!good)
         return false;
     mask = umask(0177);
