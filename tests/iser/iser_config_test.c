@@ -110,6 +110,19 @@ static void names(void)
     ACCEPTED(target.name = "naa.52004567ba64678d");
 }
 
+/* Each target writes all of its file. */
+static void state_files(void)
+{
+    static struct itiser_target_config two[2];
+
+#define TWO(one, other)                                                                            \
+    (two[0] = two[1] = target, two[1].name = "iqn.2026-01.test:other", two[0].state_file = (one),  \
+     two[1].state_file = (other), config.targets = two, config.target_count = 2)
+    REFUSED(TWO("/tmp/iser_config_test", "/tmp/iser_config_test"), "two targets have this");
+    ACCEPTED(TWO("/tmp/iser_config_test", "/tmp/iser_config_test_2"));
+    ACCEPTED(TWO(NULL, NULL));
+}
+
 static void units(void)
 {
     REFUSED(unit.ops = NULL, "read, write and flush");
@@ -167,6 +180,7 @@ int main(void)
     base = event_base_new();
     CHECK(base);
     names();
+    state_files();
     units();
     portals();
     sizes();

@@ -81,6 +81,18 @@ static const char *complain_of_target(const struct itiser_target_config *target)
     return complaint;
 }
 
+/* Each target writes all of its file, so that another's reservations would be lost. */
+static bool shares_state(const struct itiser_config *config, size_t target)
+{
+    const char *path = config->targets[target].state_file;
+    size_t i = 0;
+
+    while (path && i < target &&
+           !(config->targets[i].state_file && strcmp(config->targets[i].state_file, path) == 0))
+        i++;
+    return path && i < target;
+}
+
 static const char *complain_of_portal(const struct itiser_portal_config *portal)
 {
     if (portal->address.ss_family != AF_INET && portal->address.ss_family != AF_INET6)
@@ -104,6 +116,10 @@ bool iser_config_is_usable(const struct itiser_config *config, const char **what
     for (size_t i = 0; i < config->target_count && !*what; i++) {
         *what = complain_of_target(&config->targets[i]);
         *which = *what && config->targets[i].name ? config->targets[i].name : "";
+        if (*what || !shares_state(config, i))
+            continue;
+        *what = "two targets have this state file";
+        *which = config->targets[i].state_file;
     }
     return !*what;
 }
