@@ -207,6 +207,16 @@ static bool start(struct program *program, char error[256])
     return true;
 }
 
+/* Until the loop handles SIGHUP it waits: it would end the program. */
+static void hold_reload(bool hold)
+{
+    sigset_t reload;
+
+    (void)sigemptyset(&reload);
+    (void)sigaddset(&reload, SIGHUP);
+    (void)pthread_sigmask(hold ? SIG_BLOCK : SIG_UNBLOCK, &reload, NULL);
+}
+
 static int serve(struct program *program)
 {
     static const struct {
@@ -220,6 +230,7 @@ static int serve(struct program *program)
         events[i] = evsignal_new(program->base, signals[i].number, signals[i].call, program);
         good = good && events[i] && event_add(events[i], NULL) == 0;
     }
+    hold_reload(false);
     print_portals(program);
     if (good)
         (void)event_base_dispatch(program->base);
@@ -270,6 +281,7 @@ int main(int argc, char **argv)
         say("not an option", argv[optind]);
         return 2;
     }
+    hold_reload(!status);
     program.settings = read_settings(&program, error);
     if (!program.settings) {
         say(error, NULL);
