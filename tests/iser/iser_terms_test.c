@@ -174,15 +174,18 @@ static size_t count_key(const char *key)
 #define FIRST_BURST "FirstBurstLength=4096"
 
 /* FirstBurstLength takes another round: the initiator has to answer. */
-static void first_burst(void)
+static void first_burst_by(enum wire_way way)
 {
-    static const char keys[] = NAMES "\0InitialR2T=No";
+    static const char keys[] = NAMES "\0InitialR2T=No\0RDMAExtensions=Yes";
+    size_t plain = sizeof(keys) - sizeof("RDMAExtensions=Yes");
     unsigned char bhs[48];
     struct wire wire;
 
-    wire_connect(&wire, &bed, WIRE_PLAIN);
+    wire_connect(&wire, &bed, way);
+    if (way == WIRE_RDMA)
+        wire_mpa(&wire);
     wire_begin(&wire, bhs, 0x43, 0x87);
-    wire_send(&wire, bhs, keys, sizeof(keys));
+    wire_send(&wire, bhs, keys, way == WIRE_PLAIN ? plain : sizeof(keys));
     wire_expect(&wire, &pdu, 0x23);
     CHECK_EQ(0x04, pdu.bhs[1]);
     CHECK_EQ(1, count_key(FIRST_BURST));
@@ -192,7 +195,16 @@ static void first_burst(void)
     CHECK_EQ(0, wire_get(pdu.bhs + 36, 2));
     CHECK_EQ(0x87, pdu.bhs[1]);
     CHECK_EQ(0, pdu.length);
+    if (way == WIRE_CONVERT)
+        wire_mpa(&wire);
     wire_logout(&wire);
+}
+
+static void first_burst(void)
+{
+    first_burst_by(WIRE_PLAIN);
+    first_burst_by(WIRE_RDMA);
+    first_burst_by(WIRE_CONVERT);
 }
 
 /* An answer does not name a key twice, not even one whose value is rejected. */
