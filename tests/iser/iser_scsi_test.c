@@ -148,6 +148,34 @@ static void check_opcodes(void)
     CHECK_EQ(1, bed.data[1]);
     CHECK_EQ(20, scsi_good(&bed, "a3 0c 02 9e 0010 0000ffff", 0, 65535));
     CHECK_EQ(4, scsi_good(&bed, "a3 0c 03 9e 0011 0000ffff", 0, 65535));
+    CHECK_EQ(10, scsi_good(&bed, "a3 0c 03 1b 0000 0000ffff", 0, 65535));
+    CHECK_EQ(0xf5, bed.data[8]); /* no LOEJ: nothing can be ejected */
+    CHECK_EQ(14, scsi_good(&bed, "a3 0c 03 41 0000 0000ffff", 0, 65535));
+    CHECK_EQ(0x08, bed.data[5]); /* UNMAP */
+    CHECK_EQ(20, scsi_good(&bed, "a3 0c 03 93 0000 0000ffff", 0, 65535));
+    CHECK_EQ(0x09, bed.data[5]); /* UNMAP, NDOB */
+}
+
+/* A unit that is not thin does not report UNMAP, nor each command twice. */
+static void check_thick_opcodes(void)
+{
+    static const unsigned char not_there[2] = {0x42, 0x01}, there[2] = {0x41, 0x93};
+    static bool seen[256];
+    uint32_t length = scsi_good(&bed, "a3 0c 00 00 0000 0000ffff", 0, 65535);
+
+    memset(seen, 0, sizeof(seen));
+    for (uint32_t at = 4; at < length; at += 8) {
+        CHECK(!seen[bed.data[at]] || bed.data[at + 5] == 1); /* SERVACTV */
+        seen[bed.data[at]] = true;
+    }
+    CHECK(seen[there[0]] && seen[there[1]] && !seen[not_there[0]] && !seen[not_there[1]]);
+    CHECK_EQ(14, scsi_good(&bed, "a3 0c 03 41 0000 0000ffff", 0, 65535));
+    CHECK_EQ(0, bed.data[5]);
+    CHECK_EQ(20, scsi_good(&bed, "a3 0c 03 93 0000 0000ffff", 0, 65535));
+    CHECK_EQ(0x01, bed.data[5]);
+    scsi_bad(&bed, 0x052400, "41 08 00000000 00 0001", 512, 0);
+    scsi_bad(&bed, 0x052400, "93 08 0000000000000000 00000001", 512, 0);
+    scsi_good(&bed, "93 01 0000000000000000 00000001", 0, 0);
 }
 
 /* SWP and D_SENSE can be changed, by whole pages only. Other initiators are told. */
@@ -404,6 +432,7 @@ static void check_failures(void)
     scsi_open(&bed, &unit, NULL);
     bed.config.units[0] = NULL;
     scsi_bad(&bed, 0x052000, "42 0000000000 00 0018", 24, 0); /* not thin */
+    check_thick_opcodes();
     failure = EIO;
     scsi_bad(&bed, 0x031100, "28 00 00000005 00 0001", 0, 512);
     CHECK_EQ(0xf0, bed.command.sense[0]);

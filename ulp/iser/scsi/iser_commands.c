@@ -51,7 +51,7 @@ static const struct iser_command_spec iser_commands[] = {
     {0x1a, NONE, 6, WRITE, 0, iser_mode_sense_begin, iser_mode_sense_run, NULL,
      {0x1a, 0x08, 0xff, 0xff, 0xff}},
     /* START STOP UNIT */
-    {0x1b, NONE, 6, CHECK, 0, iser_start_begin, iser_start_run, NULL, {0x1b, 0x01, 0, 0x0f, 0xf7}},
+    {0x1b, NONE, 6, CHECK, 0, iser_start_begin, iser_start_run, NULL, {0x1b, 0x01, 0, 0x0f, 0xf5}},
     /* PREVENT ALLOW MEDIUM REMOVAL */
     {0x1e, NONE, 6, ANY, 0, iser_prevent_begin, NULL, NULL, {0x1e, 0, 0, 0, 0x03}},
     /* READ CAPACITY(10) */
@@ -233,6 +233,16 @@ static void report_all(struct iser_scsi_command *command)
     iser_parameters_put(command, list, length);
 }
 
+#define SAME_UNMAP 0x08u
+
+/* Only a thin unit evaluates UNMAP of WRITE SAME. */
+static void put_usage(const struct iser_lu *lu, const struct iser_command_spec *spec, uint8_t *at)
+{
+    memcpy(at, spec->usage, spec->length);
+    if (spec->begin == iser_same_begin && !lu->unit->ops->unmap)
+        at[1] &= (uint8_t)~SAME_UNMAP;
+}
+
 static void report_one(struct iser_scsi_command *command, const struct iser_command_spec *spec)
 {
     bool timeouts = (command->cdb[2] & RCTD) != 0;
@@ -242,7 +252,7 @@ static void report_one(struct iser_scsi_command *command, const struct iser_comm
     report[1] = spec ? SUPPORTED : UNSUPPORTED;
     if (spec) {
         iser_put16(report + 2, spec->length);
-        memcpy(report + 4, spec->usage, spec->length);
+        put_usage(command->lu, spec, report + 4);
         length += spec->length;
     }
     if (spec && timeouts) {

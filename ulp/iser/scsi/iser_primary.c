@@ -63,15 +63,12 @@ void iser_sense_run(struct iser_scsi_command *command)
 /* ---- START STOP UNIT, PREVENT ALLOW MEDIUM REMOVAL ------------------------------------------ */
 
 #define START 0x01u
-#define LOEJ  0x02u
 
 /* Stopping a unit takes it away from others; starting it does not. */
 bool iser_start_begin(struct iser_scsi_command *command)
 {
     uint8_t order = command->cdb[4];
 
-    if (order & LOEJ)
-        return iser_fault_field(command, ISER_FIELD_CDB, 4);
     if (!(order & START) &&
         iser_reserve_conflicts(command->nexus, command->lu, ISER_ACCESS_WRITE)) {
         command->status = ISER_RESERVATION_CONFLICT;
