@@ -98,6 +98,40 @@ static void check_files(void)
     itiser_unit_close(unit);
 }
 
+/* ---- Flushes that fail ---------------------------------------------------------------- */
+
+static int flush_error;
+
+/* In place of libc's. The kernel reports an error of a file once: see fsync(2). */
+int fdatasync(int fd)
+{
+    (void)fd;
+    errno = flush_error;
+    flush_error = 0;
+    return errno == 0 ? 0 : -1;
+}
+
+/*
+ * Whose data is lost is not known, so that nobody may be told that it is safe. A flush that was
+ * interrupted is repeated.
+ */
+static void check_lost(void)
+{
+    struct itiser_unit *unit = open_file(1u << 20, false, ITISER_NO);
+
+    CHECK_EQ(0, unit->ops->flush(unit->context));
+    flush_error = EINTR;
+    CHECK_EQ(0, unit->ops->flush(unit->context));
+    flush_error = ENOSPC;
+    CHECK_EQ(ENOSPC, unit->ops->flush(unit->context));
+    CHECK_EQ(EIO, unit->ops->flush(unit->context));
+    CHECK_EQ(EIO, unit->ops->flush(unit->context));
+    itiser_unit_close(unit);
+    unit = open_file(1u << 20, false, ITISER_NO);
+    CHECK_EQ(0, unit->ops->flush(unit->context));
+    itiser_unit_close(unit);
+}
+
 /* Some file systems, such as tmpfs, have no direct I/O. */
 static void check_direct(void)
 {
@@ -275,6 +309,8 @@ int main(void)
     CHECK(fd >= 0);
     (void)close(fd);
     check_files();
+    CHECK_EQ(0, truncate(path, 1 << 20));
+    check_lost();
     check_configurations();
     check_direct();
     check_pool(&slow_ops, 2);

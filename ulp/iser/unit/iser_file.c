@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@ struct file {
     int fd;
     int now_flags;                  /* for preadv2: RWF_NOWAIT, or 0 where nothing waits */
     bool no_read_now, no_write_now; /* not supported; used in the base's thread only */
+    atomic_bool lost;               /* a flush has failed */
 };
 
 /* ---- Operations ----------------------------------------------------------------------------- */
@@ -100,9 +102,23 @@ static int file_write_now(void *context, uint64_t offset, const void *data, size
                     &file->no_write_now);
 }
 
+/*
+ * The kernel reports an error of writing once, and drops the data. Another initiator's flush would
+ * succeed although its data may be among what is lost. So no later flush succeeds.
+ */
 static int file_flush(void *context)
 {
-    return fdatasync(((struct file *)context)->fd) == 0 ? 0 : errno;
+    struct file *file = context;
+    int error;
+
+    if (atomic_load(&file->lost))
+        return EIO;
+    do {
+        error = fdatasync(file->fd) == 0 ? 0 : errno;
+    } while (error == EINTR);
+    if (error != 0)
+        atomic_store(&file->lost, true);
+    return error;
 }
 
 static int file_unmap(void *context, uint64_t offset, uint64_t length)
