@@ -207,10 +207,13 @@ static void first_burst(void)
     first_burst_by(WIRE_CONVERT);
 }
 
-/* An answer does not name a key twice, not even one whose value is rejected. */
+/*
+ * An answer does not name a key twice, not even one whose value is rejected, or that only a target
+ * declares.
+ */
 static void rejected_key(void)
 {
-    static const char keys[] = NAMES "\0MaxRecvDataSegmentLength=0";
+    static const char keys[] = NAMES "\0MaxRecvDataSegmentLength=0\0TargetPortalGroupTag=7";
     unsigned char bhs[48];
     struct wire wire;
 
@@ -220,6 +223,8 @@ static void rejected_key(void)
     wire_expect(&wire, &pdu, 0x23);
     CHECK_EQ(1, count_key("MaxRecvDataSegmentLength=Reject"));
     CHECK_EQ(1, count_key("MaxRecvDataSegmentLength="));
+    CHECK_EQ(1, count_key("TargetPortalGroupTag=1"));
+    CHECK_EQ(1, count_key("TargetPortalGroupTag="));
     wire_logout(&wire);
 }
 

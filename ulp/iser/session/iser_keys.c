@@ -69,6 +69,9 @@ static const struct key keys[] = {
     KEY_OTHER("InitiatorName", KEY_ELSEWHERE),
     KEY_OTHER("InitiatorAlias", KEY_ELSEWHERE),
     KEY_OTHER("TargetName", KEY_ELSEWHERE),
+    KEY_OTHER("TargetAlias", KEY_ELSEWHERE), /* declared by targets, like the next two */
+    KEY_OTHER("TargetAddress", KEY_ELSEWHERE),
+    KEY_OTHER("TargetPortalGroupTag", KEY_ELSEWHERE),
     KEY_OTHER("SessionType", KEY_ELSEWHERE),
     KEY_OTHER("AuthMethod", KEY_ELSEWHERE),
     KEY_OTHER("CHAP_A", KEY_ELSEWHERE),
