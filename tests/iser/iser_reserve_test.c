@@ -322,6 +322,39 @@ static void check_persists(const char *path)
     CHECK(unlink(path) == 0);
 }
 
+/* What cannot be saved has not happened: the initiator is told that it failed. */
+static void check_unsaved(const char *path)
+{
+    struct itiser_unit *unit = bed.config.units[0];
+    char inside[64];
+    uint8_t key;
+
+    (void)snprintf(inside, sizeof(inside), "%s/state", path);
+    bed.config.units[0] = NULL;
+    scsi_close(&bed);
+    CHECK(mkdir(path, 0700) == 0);
+    scsi_open(&bed, unit, inside);
+    CHECK_EQ(ISER_GOOD, prout_flags(bed.one, REGISTER, 0, 0, 1, 1));
+    CHECK_EQ(ISER_GOOD, prout(bed.one, RESERVE, 5, 1, 0));
+    CHECK(unlink(inside) == 0 && rmdir(path) == 0);
+    CHECK_EQ(ISER_CHECK_CONDITION, prout_flags(bed.two, REGISTER, 0, 0, 2, 1));
+    CHECK_EQ(0x044400, scsi_sense(&bed));
+    CHECK_EQ(1, keys());
+    CHECK_EQ(ISER_CHECK_CONDITION, prout(bed.one, RELEASE, 5, 1, 0));
+    CHECK_EQ(ISER_CHECK_CONDITION, prout(bed.one, REGISTER, 0, 1, 7)); /* without APTPL */
+    CHECK_EQ(ISER_CHECK_CONDITION, prout(bed.one, CLEAR, 0, 1, 0));
+    CHECK_EQ(5, reservation(&key));
+    CHECK_EQ(1, key);
+    CHECK(mkdir(path, 0700) == 0);
+    CHECK_EQ(ISER_GOOD, prout_flags(bed.two, REGISTER, 0, 0, 2, 1));
+    scsi_restart(&bed);
+    CHECK_EQ(2, keys());
+    CHECK_EQ(5, reservation(&key));
+    CHECK_EQ(ISER_GOOD, prout(bed.one, CLEAR, 0, 1, 0));
+    CHECK(unlink(inside) == 0 && rmdir(path) == 0);
+    bed.config.state_file = NULL;
+}
+
 /* A target whose reservations could not be read, or never be saved, does not start. */
 static void check_unusable(const char *path)
 {
@@ -355,6 +388,7 @@ int main(void)
     check_reserve6();
     check_persists(path);
     check_unusable(path);
+    check_unsaved(path);
     scsi_close(&bed);
     check_done();
     return 0;

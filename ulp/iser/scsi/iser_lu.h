@@ -80,6 +80,7 @@ struct iser_scsi_target {
     struct iser_scsi_nexus *nexuses;
     struct iser_lu *lus[ITISER_LUNS_MAX];
     bool held;                /* a command waits until data has moved */
+    uint64_t changes;         /* of reservations; a snapshot contains those of all units */
     struct iser_state *state; /* state of the state file; NULL: no file */
 };
 
@@ -195,6 +196,14 @@ struct iser_registration *iser_registration_add(struct iser_lu *lu, const char *
 bool iser_reservation_is_all(uint8_t type);  /* all registrants hold it */
 bool iser_reservation_is_type(uint8_t type); /* the standard defines it */
 void iser_registrations_free(struct iser_lu *lu);
+
+/*
+ * Keeps registrations and reservation as they are before a command that must be saved. Returns
+ * false without memory.
+ */
+bool iser_undo_begin(struct iser_scsi_command *command);
+/* Called when the command ends: brings them back if it has not been saved. */
+void iser_undo_end(struct iser_scsi_command *command);
 
 bool iser_prin_begin(struct iser_scsi_command *command);
 void iser_prin_run(struct iser_scsi_command *command);

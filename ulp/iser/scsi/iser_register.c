@@ -418,6 +418,11 @@ void iser_prout_run(struct iser_scsi_command *command)
         conflict(&request);
         return;
     }
+    if ((persisted || request.persists) && !iser_undo_begin(command)) {
+        iser_fault(command, ISER_INTERNAL_FAILURE);
+        return;
+    }
+    command->lu->target->changes++;
     actions[request.action](&request);
     if (command->status == ISER_GOOD && command->fault.key == 0 &&
         (persisted || command->lu->persists) && !iser_state_snapshot(command))

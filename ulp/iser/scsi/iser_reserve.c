@@ -60,6 +60,77 @@ void iser_registrations_free(struct iser_lu *lu)
     lu->reservation = 0;
 }
 
+/* ---- A change that cannot be saved ------------------------------------------------------- */
+
+struct iser_undo {
+    struct iser_lu before; /* only its reservations */
+    uint64_t change;
+};
+
+static void copy_state(struct iser_lu *to, const struct iser_lu *from)
+{
+    to->registrations = from->registrations;
+    to->registration_count = from->registration_count;
+    to->generation = from->generation;
+    to->reservation = from->reservation;
+    to->persists = from->persists;
+}
+
+/* Copies the list in its order. Returns false without memory: the copy is a part of it. */
+static bool copy_registrations(struct iser_registration **to, const struct iser_registration *from)
+{
+    for (; from; from = from->next) {
+        struct iser_registration *copy = malloc(sizeof(*copy));
+
+        *to = copy;
+        if (!copy)
+            return false;
+        *copy = *from;
+        copy->next = NULL;
+        to = &copy->next;
+    }
+    return true;
+}
+
+static void free_undo(struct iser_undo *undo)
+{
+    iser_registrations_free(&undo->before);
+    free(undo);
+}
+
+bool iser_undo_begin(struct iser_scsi_command *command)
+{
+    const struct iser_lu *lu = command->lu;
+    struct iser_undo *undo = calloc(1, sizeof(*undo));
+
+    if (!undo)
+        return false;
+    copy_state(&undo->before, lu);
+    undo->before.registrations = NULL;
+    undo->change = lu->target->changes + 1;
+    if (!copy_registrations(&undo->before.registrations, lu->registrations)) {
+        free_undo(undo);
+        return false;
+    }
+    command->undo = undo;
+    return true;
+}
+
+/* If another change has followed, that one's snapshot contains this one, too. */
+void iser_undo_end(struct iser_scsi_command *command)
+{
+    struct iser_undo *undo = command->undo;
+    struct iser_lu *lu = command->lu;
+
+    command->undo = NULL;
+    if (command->fault.key != 0 && undo->change == lu->target->changes) {
+        iser_registrations_free(lu);
+        copy_state(lu, &undo->before);
+        undo->before.registrations = NULL;
+    }
+    free_undo(undo);
+}
+
 /* ---- Reservations --------------------------------------------------------------------- */
 
 bool iser_reservation_is_all(uint8_t type)

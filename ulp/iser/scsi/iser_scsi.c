@@ -178,6 +178,8 @@ static void work_run(struct iser_work *work)
 
 static void end(struct iser_scsi_command *command)
 {
+    if (command->undo)
+        iser_undo_end(command);
     conclude(command);
     command->done(command);
 }

@@ -105,6 +105,7 @@ struct iser_scsi_command {
     struct iser_scsi_command *move_next, **move_previous; /* among those that move; or NULL */
     char *snapshot;                                       /* reservations to save */
     uint64_t sequence;                                    /* of the snapshot */
+    struct iser_undo *undo;                               /* if the snapshot is not saved */
     struct iser_work work;
     struct iser_scsi_command *next; /* in the line of a unit */
 };
