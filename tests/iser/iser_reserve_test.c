@@ -327,7 +327,7 @@ static void check_unsaved(const char *path)
 {
     struct itiser_unit *unit = bed.config.units[0];
     char inside[64];
-    uint8_t key;
+    uint8_t key = 0;
 
     (void)snprintf(inside, sizeof(inside), "%s/state", path);
     bed.config.units[0] = NULL;

@@ -103,9 +103,9 @@ static void check_files(void)
 static int flush_error;
 
 /* In place of libc's. The kernel reports an error of a file once: see fsync(2). */
-int fdatasync(int fd)
+int fdatasync(int fildes)
 {
-    (void)fd;
+    (void)fildes;
     errno = flush_error;
     flush_error = 0;
     return errno == 0 ? 0 : -1;
