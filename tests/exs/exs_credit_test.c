@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Credits: the lesser of what both sides want, EBUSY beyond them, EXS_CREDIT_WAIT. Without a ring
- * nothing moves before there is a receive, so the credits can be counted.
+ * Credits: the lesser of what both sides want, EBUSY beyond them, EXS_CREDIT_WAIT with time limits
+ * and cancellation. Without a ring nothing moves before there is a receive, so the credits can be
+ * counted.
  */
 #include "exs_kit.h"
 #include "support/it_fixture.h"
@@ -135,10 +136,50 @@ static void test_waiter(int (*start)(int fd, int flags), void (*end)(int fd), in
     exs_kit_empty(queue);
 }
 
+static int recv_mine(int fd, int flags)
+{
+    return exs_recv(fd, octets, 1, flags, queue, flags & EXS_CREDIT_WAIT ? NULL : &queue,
+                    EXS_MHANDLE_UNREGISTERED);
+}
+
 static void cancel_one(int fd)
 {
-    CHECK_RESULT(1, exs_cancel(fd, EXS_CAF_FILDES, NULL));
+    CHECK_RESULT(1, exs_cancel(fd, EXS_CAF_AHANDLE, &queue));
     (void)exs_kit_expect(queue, EXS_EVT_RECV, ECANCELED);
+}
+
+/* Both the receive and the one that waits for its credit. */
+static void cancel_both(int fd)
+{
+    CHECK_RESULT(2, exs_cancel(fd, EXS_CAF_FILDES, NULL));
+}
+
+static void cancel_waiting(int fd)
+{
+    CHECK_RESULT(1, exs_cancel(fd, EXS_CAF_AHANDLE, NULL));
+    CHECK_RESULT(0, exs_cancel(fd, EXS_CAF_AHANDLE, NULL));
+}
+
+static int recv_blocking(int fd, int flags)
+{
+    return (int)exs_recv(fd, octets, 1, flags | (flags ? EXS_BLOCK : 0), queue, NULL,
+                         EXS_MHANDLE_UNREGISTERED);
+}
+
+/* A file of several pieces takes the place of the send that waits. */
+static int send_file(int fd, int flags)
+{
+    static exs_xferfile_t elements[3];
+
+    if (flags == 0)
+        return send_one(fd, 0);
+    for (size_t i = 0; i < 3; i++)
+        elements[i] =
+            (exs_xferfile_t){.exs_xfv_type = EXS_IOVEC,
+                             .exs_xfvec.exs_iov = {.exs_iov_base = octets,
+                                                   .exs_iov_len = sizeof(octets),
+                                                   .exs_iov_mhandle = EXS_MHANDLE_UNREGISTERED}};
+    return (int)exs_sendfile(fd, elements, 3, flags, queue, NULL);
 }
 
 static void shut_receives(int fd)
@@ -159,7 +200,7 @@ static void close_it(int fd)
 static void test_waiters(void)
 {
     check_context("a cancelled receive returns its credit");
-    test_waiter(recv_one, cancel_one, 0, 1);
+    test_waiter(recv_mine, cancel_one, 0, 1);
     check_context("receives are shut down");
     test_waiter(recv_one, shut_receives, 0, 2);
     check_context("sends are shut down");
@@ -169,6 +210,78 @@ static void test_waiters(void)
     test_waiter(send_one, close_it, EBADF, 2);
 }
 
+/* ---- Cancelled waiters, and waiters whose time is up ----------------------------------------- */
+
+static void test_cancelled(void)
+{
+    check_context("cancelled while it waits");
+    test_waiter(recv_one, cancel_both, 0, 2);
+    test_waiter(recv_mine, cancel_waiting, 0, 2);
+    check_context("cancelled while it waits, blocking");
+    test_waiter(recv_blocking, cancel_both, ECANCELED, 1);
+    check_context("cancelled file");
+    test_waiter(send_file, cancel_both, 0, 2);
+}
+
+/* The event of the close is the last one, after that of the call that was cancelled before. */
+static void test_closed(void)
+{
+    static const int types[] = {EXS_EVT_RECV, EXS_EVT_RECV, EXS_EVT_CLOSE};
+    struct exs_pair pair;
+    struct waiter waiter = {.start = recv_one};
+    pthread_t thread;
+
+    check_context("cancelled and closed");
+    wishes[0] = wishes[1] = 1;
+    turn = 0;
+    exs_pair_open_with(&pair, SOCK_STREAM, set);
+    CHECK_STARTS(recv_one(pair.client, 0));
+    waiter.fd = pair.client;
+    CHECK_EQ(0, pthread_create(&thread, NULL, wait_until_ended, &waiter));
+    while (atomic_load(&waiter.id) == 0)
+        (void)sched_yield();
+    fx_thread_sleeps(atomic_load(&waiter.id));
+    cancel_both(pair.client);
+    CHECK_STARTS(exs_close(pair.client, EXS_DONTLINGER, queue, NULL));
+    for (size_t i = 0; i < 3; i++)
+        (void)exs_kit_expect(queue, types[i], types[i] == EXS_EVT_CLOSE ? 0 : ECANCELED);
+    CHECK_EQ(0, pthread_join(thread, NULL));
+    exs_kit_empty(queue);
+    CHECK_STARTS(exs_close(pair.server, EXS_BLOCK | EXS_DONTLINGER, NULL, NULL));
+    CHECK_STARTS(exs_blocking_close(pair.listener));
+}
+
+/* The limit counts from the call on, and the credit never comes. */
+static void test_limit(int (*start)(int fd, int flags), int option, int type)
+{
+    const struct timeval soon = {0, 10000};
+    struct exs_pair pair;
+    exs_event_t event;
+
+    wishes[0] = wishes[1] = 1;
+    turn = 0;
+    exs_pair_open_with(&pair, SOCK_STREAM, set);
+    CHECK_STARTS(start(pair.client, 0));
+    CHECK_STARTS(exs_setsockopt(pair.client, SOL_SOCKET, option, &soon, sizeof(soon)));
+    CHECK_STARTS(start(pair.client, EXS_CREDIT_WAIT));
+    event = exs_kit_expect(queue, type, ETIMEDOUT);
+    CHECK_EQ(0, event.exs_evt_union.exs_evt_xfer.exs_evt_length);
+    CHECK_ERRNO(ETIMEDOUT, start(pair.client, EXS_CREDIT_WAIT | EXS_BLOCK));
+    exs_kit_empty(queue);
+    CHECK_ERRNO(EBUSY, start(pair.client, 0));
+    exs_pair_close(&pair);
+    (void)exs_kit_event(queue);
+    exs_kit_empty(queue);
+}
+
+static void test_limits(void)
+{
+    check_context("time limit, receive");
+    test_limit(recv_one, SO_ASYNC_RECV_TIMEOUT, EXS_EVT_RECVTIMEOUT);
+    check_context("time limit, send");
+    test_limit(send_one, SO_ASYNC_SEND_TIMEOUT, EXS_EVT_SENDTIMEOUT);
+}
+
 int main(void)
 {
     CHECK_STARTS(exs_init(EXS_VERSION1));
@@ -176,6 +289,9 @@ int main(void)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         run(&rows[i]);
     test_waiters();
+    test_cancelled();
+    test_closed();
+    test_limits();
     CHECK_STARTS(exs_qdelete(queue));
     return 0;
 }

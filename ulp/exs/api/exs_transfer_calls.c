@@ -39,77 +39,105 @@ static void expire(struct exs_socket *socket, uint64_t serial)
     exs_call_expire(socket, serial, ETIMEDOUT);
 }
 
-/*
- * Starts the socket's time limit for the call. It cannot expire before the caller releases the
- * lock.
- */
-static int set_limit(struct exs_socket *socket, struct exs_call *call, bool receive)
-{
-    uint64_t us = receive ? socket->options.recv_timeout_us : socket->options.send_timeout_us;
-
-    if (us == 0 || call->file)
-        return 0;
-    call->timer = (struct exs_timer){.at_ns = exs_clock_ns() + us * NS_PER_US,
-                                     .fire = expire,
-                                     .socket = socket,
-                                     .serial = call->serial};
-    return exs_timer_start(&call->timer);
-}
-
 struct attempt {
     struct exs_credit_wait credit;
     struct exs_socket *socket;
     struct exs_call *call;
     struct exs_request *request;
+    uint64_t limit_ns; /* EXS_TIME_NEVER: none */
     bool receive;
     int error;
 };
 
+/* Returns when the call that starts now has to end by the socket's time limit. */
+static uint64_t limit_of(const struct exs_socket *socket, const struct exs_call *call, bool receive)
+{
+    uint64_t us = receive ? socket->options.recv_timeout_us : socket->options.send_timeout_us;
+
+    return us == 0 || call->file ? EXS_TIME_NEVER : exs_clock_ns() + us * NS_PER_US;
+}
+
+/* Starts the time limit. It cannot expire before the caller releases the lock. */
+static int set_limit(const struct attempt *attempt)
+{
+    struct exs_call *call = attempt->call;
+
+    if (attempt->limit_ns == EXS_TIME_NEVER)
+        return 0;
+    call->timer = (struct exs_timer){.at_ns = attempt->limit_ns,
+                                     .fire = expire,
+                                     .socket = attempt->socket,
+                                     .serial = call->serial};
+    return exs_timer_start(&call->timer);
+}
+
+/* Called with the lock, when a call is to start (1) or has not started after all (-1). */
+static void mark(const struct attempt *attempt, int started)
+{
+    attempt->call->started = started > 0;
+    attempt->call->socket = attempt->socket;
+    if (attempt->call->file)
+        attempt->socket->files += started;
+}
+
 /* Called with the lock. A call that has started may have ended when this returns. */
 static void start(struct attempt *attempt)
 {
-    int files = attempt->call->file ? 1 : 0;
-
-    attempt->call->started = true;
-    attempt->call->socket = attempt->socket;
-    attempt->socket->files += files;
-    attempt->error = set_limit(attempt->socket, attempt->call, attempt->receive);
+    mark(attempt, 1);
+    attempt->error = set_limit(attempt);
     if (attempt->error == 0)
         attempt->error = attempt->receive ? exs_transfer_recv(attempt->socket, attempt->request)
                                           : exs_transfer_send(attempt->socket, attempt->request);
     if (attempt->error != 0) {
         exs_timer_stop(&attempt->call->timer);
-        attempt->call->started = false;
-        attempt->socket->files -= files;
+        mark(attempt, -1);
     }
 }
 
-static void delist(struct attempt *attempt)
+/* The call starts, and ends at once, without a credit. */
+static void start_in_vain(struct attempt *attempt, int error)
 {
-    struct exs_credit_wait **link = &attempt->socket->credit_waits;
+    mark(attempt, 1);
+    exs_socket_finish(attempt->socket, attempt->request, error);
+    attempt->error = 0;
+}
 
-    if (!attempt->credit.listed)
-        return;
-    while (*link != &attempt->credit)
-        link = &(*link)->next;
-    *link = attempt->credit.next;
-    attempt->credit.listed = false;
+/* Called with the lock. Returns true if the wait is over. */
+static bool try_again(struct attempt *attempt)
+{
+    int cancelled = attempt->credit.error;
+
+    if (cancelled != 0)
+        start_in_vain(attempt, cancelled);
+    else
+        start(attempt);
+    if (attempt->error == EBUSY)
+        return false;
+    exs_socket_await_no_credit(attempt->socket, &attempt->credit);
+    return true;
 }
 
 static bool start_again(void *argument, bool sleeps)
 {
     struct attempt *attempt = argument;
+    bool over;
 
     exs_socket_enter(attempt->socket);
-    delist(attempt);
-    start(attempt);
-    if (attempt->error == EBUSY && sleeps) {
-        attempt->credit.next = attempt->socket->credit_waits;
-        attempt->socket->credit_waits = &attempt->credit;
-        attempt->credit.listed = true;
+    over = try_again(attempt);
+    attempt->credit.sleeps = sleeps && !over;
+    exs_socket_leave(attempt->socket);
+    return over;
+}
+
+/* The time limit has passed. */
+static void start_too_late(struct attempt *attempt)
+{
+    exs_socket_enter(attempt->socket);
+    if (!try_again(attempt)) {
+        start_in_vain(attempt, ETIMEDOUT);
+        exs_socket_await_no_credit(attempt->socket, &attempt->credit);
     }
     exs_socket_leave(attempt->socket);
-    return attempt->error != EBUSY;
 }
 
 /* Cleanup of a thread that is cancelled while it waits for a credit. */
@@ -118,7 +146,7 @@ static void give_up(void *argument)
     struct attempt *attempt = argument;
 
     exs_socket_enter(attempt->socket);
-    delist(attempt);
+    exs_socket_await_no_credit(attempt->socket, &attempt->credit);
     exs_call_drop(attempt->call);
     exs_socket_leave(attempt->socket);
     exs_socket_put(attempt->socket);
@@ -127,15 +155,19 @@ static void give_up(void *argument)
 static void wait_credit(struct attempt *attempt, int cancel)
 {
     const struct exs_wait wait = {
-        .kind = attempt->call->wait, .cancel = cancel, .deadline_ns = EXS_TIME_NEVER};
+        .kind = attempt->call->wait, .cancel = cancel, .deadline_ns = attempt->limit_ns};
+    int error;
 
-    exs_sleeper_start(&attempt->credit.sleeper);
+    exs_socket_await_credit(attempt->socket, &attempt->credit, attempt->request);
     exs_socket_hold(attempt->socket);
     exs_socket_leave(attempt->socket);
     pthread_cleanup_push(give_up, attempt);
-    while (exs_wait_until(&attempt->credit.sleeper, &wait, start_again, attempt) != 0)
-        continue;
+    do
+        error = exs_wait_until(&attempt->credit.sleeper, &wait, start_again, attempt);
+    while (error == EINTR);
     pthread_cleanup_pop(0);
+    if (error == ETIMEDOUT)
+        start_too_late(attempt);
     exs_socket_enter(attempt->socket);
     exs_socket_put(attempt->socket);
 }
@@ -143,8 +175,11 @@ static void wait_credit(struct attempt *attempt, int cancel)
 int exs_api_start_transfer(struct exs_socket *socket, struct exs_call *call,
                            struct exs_request *request, bool receive, int cancel)
 {
-    struct attempt attempt = {
-        .socket = socket, .call = call, .request = request, .receive = receive};
+    struct attempt attempt = {.socket = socket,
+                              .call = call,
+                              .request = request,
+                              .limit_ns = limit_of(socket, call, receive),
+                              .receive = receive};
 
     if (socket->options.fd_flags & EXS_FD_BUSYPOLL)
         call->wait = EXS_WAIT_BUSY_POLL;

@@ -550,7 +550,8 @@ int exs_poll(exs_pollfd_t *fds, int n, int flags, const struct timeval *timeout,
 
 /**
  * Cancels outstanding calls of a socket. Each has its event: with ECANCELED and the octets that had
- * been moved, or as usual if it was too late to cancel.
+ * been moved, or as usual if it was too late to cancel. A call that still waits with
+ * EXS_CREDIT_WAIT returns 0 and has its event, too.
  *
  * @param selector  EXS_CAF_FILDES: all; EXS_CAF_AHANDLE: those with this ahandle
  *

@@ -261,15 +261,58 @@ void exs_socket_file_over(struct exs_socket *socket)
     tell_close(socket);
 }
 
+/* ---- Credits -------------------------------------------------------------------------------- */
+
+static void wake(struct exs_credit_wait *wait)
+{
+    if (wait->sleeps)
+        exs_sleeper_wake(&wait->sleeper);
+    wait->sleeps = false;
+}
+
 void exs_socket_credit(struct exs_socket *socket)
 {
-    struct exs_credit_wait *wait;
+    for (struct exs_credit_wait *wait = socket->credit_waits; wait; wait = wait->next)
+        wake(wait);
+}
 
-    while ((wait = socket->credit_waits) != NULL) {
-        socket->credit_waits = wait->next;
-        wait->listed = false;
-        exs_sleeper_wake(&wait->sleeper);
+void exs_socket_await_credit(struct exs_socket *socket, struct exs_credit_wait *wait,
+                             const struct exs_request *request)
+{
+    exs_sleeper_start(&wait->sleeper);
+    wait->request = request;
+    wait->sleeps = false;
+    wait->error = 0;
+    wait->next = socket->credit_waits;
+    socket->credit_waits = wait;
+}
+
+void exs_socket_await_no_credit(struct exs_socket *socket, struct exs_credit_wait *wait)
+{
+    struct exs_credit_wait **link = &socket->credit_waits;
+
+    while (*link != wait)
+        link = &(*link)->next;
+    *link = wait->next;
+    if (wait->error != 0)
+        exs_socket_file_over(socket);
+}
+
+size_t exs_socket_cancel_waits(struct exs_socket *socket,
+                               bool (*match)(const struct exs_request *request, const void *key),
+                               const void *key, int error)
+{
+    size_t count = 0;
+
+    for (struct exs_credit_wait *wait = socket->credit_waits; wait; wait = wait->next) {
+        if (wait->error != 0 || !match(wait->request, key))
+            continue;
+        wait->error = error;
+        socket->files++;
+        count++;
+        wake(wait);
     }
+    return count;
 }
 
 void exs_socket_changed(struct exs_socket *socket)

@@ -47,11 +47,13 @@ struct exs_watch {
     void (*changed)(struct exs_watch *watch);
 };
 
-/* A thread that waits for a credit or for the end of the connection. It is woken once. */
+/* A thread that waits for a credit or for the end of the connection. */
 struct exs_credit_wait {
     struct exs_sleeper sleeper;
     struct exs_credit_wait *next;
-    bool listed;
+    const struct exs_request *request; /* starts with the credit */
+    bool sleeps;                       /* is to be woken, once */
+    int error; /* how a cancelled request is to end; 0: it is not cancelled */
 };
 
 struct exs_socket {
@@ -79,7 +81,7 @@ struct exs_socket {
     struct exs_request *close;
     bool close_over; /* close ends with close_error once no file is left */
     int close_error;
-    int files; /* calls of exs_sendfile that have started */
+    int files; /* calls whose end the close waits for: started exs_sendfile, cancelled waits */
 
     struct exs_requests finished; /* done is to be called, by the thread that delivers */
     bool delivering;
@@ -130,6 +132,19 @@ void exs_socket_close_over(struct exs_socket *socket, int error);
 
 /* Called with the lock. The event of a started exs_sendfile has been given. */
 void exs_socket_file_over(struct exs_socket *socket);
+
+/* Called with the lock. The request waits for a credit; the caller sets wait->sleeps. */
+void exs_socket_await_credit(struct exs_socket *socket, struct exs_credit_wait *wait,
+                             const struct exs_request *request);
+/* Called with the lock. The request waits no longer; if it was cancelled, it has ended. */
+void exs_socket_await_no_credit(struct exs_socket *socket, struct exs_credit_wait *wait);
+/*
+ * Called with the lock. Makes the waits of requests that match end with error. Returns how many.
+ * The close waits for them.
+ */
+size_t exs_socket_cancel_waits(struct exs_socket *socket,
+                               bool (*match)(const struct exs_request *request, const void *key),
+                               const void *key, int error);
 
 /* Called with the lock when a credit has returned, or none is needed any more. */
 void exs_socket_credit(struct exs_socket *socket);

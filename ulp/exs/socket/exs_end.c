@@ -128,10 +128,14 @@ size_t exs_socket_cancel(struct exs_socket *socket,
                          bool (*match)(const struct exs_request *request, const void *key),
                          const void *key, int error)
 {
+    size_t waits;
+
     if (socket->listener)
         return exs_listen_cancel(socket, match, key, error);
-    if (!socket->connect)
-        return exs_transfer_cancel(socket, match, key, error);
+    if (!socket->connect) {
+        waits = exs_socket_cancel_waits(socket, match, key, error);
+        return waits + exs_transfer_cancel(socket, match, key, error);
+    }
     if (socket->connect_error != 0 || !match(socket->connect, key))
         return 0;
     socket->connect_error = error;
