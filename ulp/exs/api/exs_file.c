@@ -103,8 +103,9 @@ static int make_buffers(struct exs_file *file)
         file->area = NULL;
         return ENOMEM;
     }
-    return exs_memory_take(EXS_MHANDLE_UNREGISTERED, file->area, file->chunk * file->count, false,
-                           &file->own, &file->memory);
+    exs_memory_make(&file->own, file->area, file->chunk * file->count, false);
+    file->memory = &file->own;
+    return 0;
 }
 
 static int create(struct exs_call *call, exs_xferfile_t *vector, size_t count, bool packets,

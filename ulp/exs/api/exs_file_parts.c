@@ -66,8 +66,9 @@ static int check_descriptor(const exs_fdvec_t *file, struct exs_file_element *el
                         element->length);
     if (!element->sealed.mapped)
         return 0;
-    return exs_memory_take(EXS_MHANDLE_UNREGISTERED, element->sealed.octets,
-                           (size_t)element->length, false, &element->own, &element->memory);
+    exs_memory_make(&element->own, element->sealed.octets, (size_t)element->length, false);
+    element->memory = &element->own;
+    return 0;
 }
 
 static int check_element(const exs_xferfile_t *from, struct exs_file_element *element)

@@ -352,8 +352,10 @@ static int take_pieces(struct exs_call *call, const exs_msghdr_t *msg, bool rece
 
         if (error)
             return error;
-        if (*memory == &unregistered)
+        if (*memory == &unregistered) {
+            exs_memory_give(&unregistered);
             *memory = NULL;
+        }
         call->piece_count++;
     }
     return 0;
@@ -404,27 +406,29 @@ static void finish_message(struct exs_call *call, size_t moved, size_t lost)
 static int fill_message(struct exs_call *call, const exs_msghdr_t *msg, size_t total, bool receive)
 {
     const exs_iovec_t *first = msg->exs_msg_iov;
-    exs_mhandle_t mhandle = EXS_MHANDLE_UNREGISTERED;
-    void *addr = NULL;
     int error = 0;
 
+    call->request.length = total;
     if (msg->exs_msg_iovlen == 1) {
-        addr = first->exs_iov_base;
-        mhandle = first->exs_iov_mhandle;
-    } else if (total > 0) {
+        call->request.addr = first->exs_iov_base;
+        return exs_memory_take(first->exs_iov_mhandle, first->exs_iov_base, total, receive,
+                               &call->own, &call->request.memory);
+    }
+    if (total > 0) {
         error = take_pieces(call, msg, receive);
         if (error == 0)
-            call->copy = addr = malloc(total);
-        if (error == 0 && !addr)
+            call->copy = malloc(total);
+        if (error == 0 && !call->copy)
             error = ENOMEM;
         if (error == 0 && !receive)
-            gather(addr, msg);
+            gather(call->copy, msg);
     }
     if (error)
         return error;
-    call->request.addr = addr;
-    call->request.length = total;
-    return exs_memory_take(mhandle, addr, total, receive, &call->own, &call->request.memory);
+    call->request.addr = call->copy;
+    exs_memory_make(&call->own, call->copy, total, receive);
+    call->request.memory = &call->own;
+    return 0;
 }
 
 /* Stores the peer's name as getpeername does, truncated if there is not enough room. */

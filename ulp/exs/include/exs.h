@@ -458,7 +458,7 @@ long exs_fcntl(int fd, int command, ...);
  *
  * @return 0; with EXS_BLOCK the octets; or -1 with errno: ENOTCONN, EPIPE (shut down),
  *         ECONNRESET (the connection has broken), EBUSY (no credit), EFAULT (outside of mhandle;
- *         long memory without mhandle that is not mapped), EINVAL (mhandle), EOPNOTSUPP (MSG_OOB),
+ *         memory without mhandle that cannot be accessed), EINVAL (mhandle), EOPNOTSUPP (MSG_OOB),
  *         EMSGSIZE (a packet above 2 GiB); with EXS_BLOCK also ETIMEDOUT (SO_ASYNC_SEND_TIMEOUT,
  *         and nothing was sent)
  *
@@ -481,7 +481,8 @@ ssize_t exs_send(int fd, const void *buffer, size_t length, int flags, exs_qhand
  *         (mhandle is for sends only), EOPNOTSUPP (MSG_PEEK without a buffer, or of packets); with
  *         EXS_BLOCK also ETIMEDOUT (SO_ASYNC_RECV_TIMEOUT, and nothing was received)
  *
- * Event: EXS_EVT_RECV with 0, ECONNRESET, ECANCELED; EXS_EVT_RECVTIMEOUT with ETIMEDOUT and the
+ * Event: EXS_EVT_RECV with 0, ECONNRESET, ECANCELED, EFAULT and ENOMEM (the memory cannot be
+ * registered, now that it is needed); EXS_EVT_RECVTIMEOUT with ETIMEDOUT and the
  * octets received until then.
  * Source: ES-API.
  */

@@ -7,8 +7,16 @@
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define RIGHTS_OF_DRAFTS 0xf0 /* EXS_ACCESS_ALL */
+
+/* From Linux 5.14 on. */
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ  22
+#define MADV_POPULATE_WRITE 23
+#endif
 
 static struct exs_handles registrations = EXS_HANDLES_INITIALIZER;
 
@@ -40,6 +48,60 @@ static int make_lmr(struct exs_memory *memory)
                                     0, &memory->lmr, &memory->key));
 }
 
+/* ---- Memory without a registration ---------------------------------------------------------- */
+
+/*
+ * A system call returns EFAULT for memory that is missing, where a copy of this library would end
+ * the program. So the kernel is asked first. Memory that goes away later is the program's fault.
+ */
+static void *page_of(const char *addr)
+{
+    uintptr_t mask = (uintptr_t)sysconf(_SC_PAGESIZE) - 1;
+
+    return (void *)((uintptr_t)addr & ~mask); /* NOLINT(performance-no-int-to-ptr) */
+}
+
+/* Returns 0 if the page can be accessed, or errno of madvise. */
+static int ask_for_page(void *page, bool written)
+{
+    return madvise(page, 1, written ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) == 0 ? 0 : errno;
+}
+
+/* The pages at both ends can be accessed, and those between them exist. */
+static int ask_for_pages(const struct exs_memory *memory)
+{
+    char *first = page_of(memory->addr);
+    char *last = page_of(memory->addr + memory->length - 1);
+    int error = ask_for_page(first, memory->receive);
+
+    if (error == 0 && last != first)
+        error = ask_for_page(last, memory->receive);
+    if (error == 0 && last - first > sysconf(_SC_PAGESIZE) &&
+        msync(first, (size_t)(last - first), MS_ASYNC) != 0)
+        error = errno;
+    return error;
+}
+
+/*
+ * Where the kernel does not say, registering the memory tells; not where the kernel never says,
+ * since that takes much longer.
+ */
+static int check_memory(struct exs_memory *memory)
+{
+    int error = ask_for_pages(memory);
+
+    switch (error) {
+    case 0:
+    case EAGAIN:
+    case EINTR:
+        return 0;
+    case EINVAL:
+        return ask_for_page(page_of((const char *)&error), true) == 0 ? make_lmr(memory) : 0;
+    default:
+        return EFAULT;
+    }
+}
+
 /* ---- Memory of calls ------------------------------------------------------------------------ */
 
 static int check_range(const struct exs_memory *memory, const char *addr, size_t length,
@@ -54,6 +116,11 @@ static int check_range(const struct exs_memory *memory, const char *addr, size_t
     return 0;
 }
 
+void exs_memory_make(struct exs_memory *own, void *addr, size_t length, bool receive)
+{
+    *own = (struct exs_memory){.addr = addr, .length = length, .receive = receive};
+}
+
 int exs_memory_take(exs_mhandle_t handle, void *addr, size_t length, bool receive,
                     struct exs_memory *own, struct exs_memory **memory)
 {
@@ -63,9 +130,9 @@ int exs_memory_take(exs_mhandle_t handle, void *addr, size_t length, bool receiv
     if (handle == EXS_MHANDLE_UNREGISTERED) {
         if (length > 0 && (!addr || (uintptr_t)addr + length - 1 < (uintptr_t)addr))
             return EFAULT;
-        *own = (struct exs_memory){.addr = addr, .length = length, .receive = receive};
+        exs_memory_make(own, addr, length, receive);
         *memory = own;
-        return 0;
+        return length > 0 ? check_memory(own) : 0;
     }
     slot = exs_handle_take(&registrations, (uintptr_t)handle);
     if (!slot)

@@ -23,11 +23,14 @@ struct exs_memory {
 
 /*
  * Gets the memory for a call: the registration, or own, which the caller provides, for
- * EXS_MHANDLE_UNREGISTERED. Returns 0; EINVAL: no such registration; EFAULT: the range is outside
- * or NULL; EACCES: the registration does not allow receives. An empty range may be anywhere.
+ * EXS_MHANDLE_UNREGISTERED. Returns 0; EINVAL: no such registration; EFAULT: the range is outside,
+ * or is not memory that can be accessed so; EACCES: the registration does not allow receives. An
+ * empty range may be anywhere.
  */
 int exs_memory_take(exs_mhandle_t handle, void *addr, size_t length, bool receive,
                     struct exs_memory *own, struct exs_memory **memory);
+/* Describes memory of the library itself. */
+void exs_memory_make(struct exs_memory *own, void *addr, size_t length, bool receive);
 /*
  * Gets LMR and key for posts and messages; creates the LMR of a single call's memory at the first
  * use. Returns 0 or errno.

@@ -56,6 +56,16 @@ static bool gathers(struct exs_connection *connection, const struct exs_request 
            connection->waiting < EXS_BURST && exs_connection_waits(connection);
 }
 
+/* Returns true if octets may be sent from where they are, rather than in a message. */
+static bool may_be_written(const struct exs_connection *connection,
+                           const struct exs_request *request)
+{
+    size_t head = exs_is_stream(connection) ? 0 : EXS_PACKET_HEAD;
+    size_t wish = (size_t)connection->socket->options.inline_max;
+
+    return request->length > EXS_INLINE_MAX - head || request->length > wish;
+}
+
 int exs_transfer_send(struct exs_socket *socket, struct exs_request *request)
 {
     struct exs_connection *connection = socket->connection;
@@ -74,7 +84,7 @@ int exs_transfer_send(struct exs_socket *socket, struct exs_request *request)
         return EMSGSIZE;
     if (!request->continues && connection->sends_open >= connection->send_credits)
         return EBUSY;
-    if (request->length > EXS_INLINE_MAX)
+    if (may_be_written(connection, request))
         error = register_memory(request);
     if (error != 0)
         return error;
