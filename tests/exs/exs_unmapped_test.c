@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory that is missing: a call gets EFAULT at once.
+ * Memory that is missing: a call gets EFAULT at once; if its memory goes away before the library
+ * registers it, only this call fails.
  */
 #include "exs_kit.h"
 
@@ -85,6 +86,63 @@ static void test_at_once(int type, size_t length)
     CHECK_STARTS(munmap(read_only, pages));
 }
 
+/* ---- Later ---------------------------------------------------------------------------------- */
+
+/* With small pieces on the way, a receive is only advertised once the sender asks. */
+static void make_small(const struct exs_pair *pair)
+{
+    char got[10];
+
+    CHECK_STARTS(exs_recv(pair->server, good, LONG, 0, queue, good, N));
+    /* Behind the ADVERT. */
+    CHECK_RESULT(4, exs_write(pair->server, "here", 4));
+    CHECK_RESULT(4, exs_read(pair->client, got, sizeof(got)));
+    CHECK_RESULT(5, exs_write(pair->client, "small", 5));
+    CHECK(exs_kit_expect(queue, EXS_EVT_RECV, 0).exs_evt_ahandle == good);
+}
+
+static void test_later_stream(void)
+{
+    char *gone = map(LONG, PROT_READ | PROT_WRITE);
+    struct exs_pair pair;
+
+    check_context("later, stream");
+    exs_pair_open(&pair, SOCK_STREAM);
+    make_small(&pair);
+    CHECK_STARTS(exs_recv(pair.server, gone, LONG, MSG_WAITALL, queue, gone, N));
+    CHECK_STARTS(exs_recv(pair.server, good, LONG, MSG_WAITALL, queue, good, N));
+    CHECK_STARTS(munmap(gone, LONG));
+    CHECK_STARTS(exs_send(pair.client, good, LONG, EXS_UNSIGNALED, queue, NULL, N));
+    CHECK(exs_kit_expect(queue, EXS_EVT_RECV, EFAULT).exs_evt_ahandle == gone);
+    CHECK_EQ(LONG,
+             exs_kit_expect(queue, EXS_EVT_RECV, 0).exs_evt_union.exs_evt_xfer.exs_evt_length);
+    exs_pair_close(&pair);
+    exs_kit_empty(queue);
+}
+
+/* The receive behind it has been advertised already, with a number that it loses. */
+static void test_later_packets(void)
+{
+    char *gone = map(SHORT, PROT_READ | PROT_WRITE);
+    struct exs_pair pair;
+    exs_event_t event;
+
+    check_context("later, packets");
+    exs_pair_open(&pair, SOCK_SEQPACKET);
+    CHECK_STARTS(exs_recv(pair.server, gone, SHORT, 0, queue, gone, N));
+    CHECK_STARTS(exs_recv(pair.server, good, LONG, 0, queue, good, N));
+    CHECK_STARTS(munmap(gone, SHORT));
+    CHECK_STARTS(exs_send(pair.client, good, LONG, EXS_UNSIGNALED, queue, NULL, N));
+    CHECK(exs_kit_expect(queue, EXS_EVT_RECV, EFAULT).exs_evt_ahandle == gone);
+    event = exs_kit_expect(queue, EXS_EVT_RECV, 0);
+    CHECK(event.exs_evt_ahandle == good);
+    CHECK_EQ(LONG, event.exs_evt_union.exs_evt_xfer.exs_evt_length);
+    CHECK_RESULT(5, exs_write(pair.client, "alive", 5));
+    CHECK_RESULT(5, exs_read(pair.server, good, SHORT));
+    exs_pair_close(&pair);
+    exs_kit_empty(queue);
+}
+
 int main(void)
 {
     CHECK_STARTS(exs_init(EXS_VERSION1));
@@ -93,6 +151,8 @@ int main(void)
     test_at_once(SOCK_SEQPACKET, SHORT);
     test_at_once(SOCK_STREAM, LONG);
     test_at_once(SOCK_SEQPACKET, LONG);
+    test_later_stream();
+    test_later_packets();
     CHECK_STARTS(exs_qdelete(queue));
     return 0;
 }

@@ -197,6 +197,12 @@ struct exs_packet_receive *exs_packet_in_advertise(struct exs_packet_in *in, uin
     return NULL;
 }
 
+void exs_packet_in_unadvertise(struct exs_packet_in *in, struct exs_packet_receive *receive)
+{
+    receive->advertised = false;
+    in->eager += is_eager(in, receive);
+}
+
 bool exs_packet_in_ack_due(const struct exs_packet_in *in)
 {
     uint64_t read = in->ring_read - in->ring_told;

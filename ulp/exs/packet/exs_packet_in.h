@@ -75,6 +75,8 @@ bool exs_packet_in_end(struct exs_packet_in *in);
 
 /* Returns the next receive to advertise now; *number goes with it. NULL: none. */
 struct exs_packet_receive *exs_packet_in_advertise(struct exs_packet_in *in, uint64_t *number);
+/* That receive cannot be advertised after all. */
+void exs_packet_in_unadvertise(struct exs_packet_in *in, struct exs_packet_receive *receive);
 bool exs_packet_in_ack_due(const struct exs_packet_in *in);
 uint32_t exs_packet_in_tell(struct exs_packet_in *in);
 

@@ -103,6 +103,23 @@ static bool push_step(struct exs_connection *connection)
     }
 }
 
+static bool is_same(const struct exs_request *request, const void *key)
+{
+    return request == key;
+}
+
+/*
+ * Ends the receive that was to be advertised, as if it was cancelled: others may be advertised, and
+ * their numbers change.
+ */
+static void refuse(struct exs_connection *connection, struct exs_packet_receive *receive, int error)
+{
+    const void *request = receive->owner;
+
+    exs_packet_in_unadvertise(&connection->packet_in, receive);
+    (void)exs_connection_cancel_receives(connection, is_same, request, error);
+}
+
 static bool push_advert(struct exs_connection *connection)
 {
     struct exs_message message = {.type = EXS_MESSAGE_ADVERT, .chain = connection->packet_in.chain};
@@ -110,6 +127,7 @@ static bool push_advert(struct exs_connection *connection)
     struct exs_request *request;
     it_lmr_handle_t lmr;
     it_rmr_context_t key = 0;
+    int error = 0;
 
     if (!exs_post_room(connection))
         return false;
@@ -117,9 +135,11 @@ static bool push_advert(struct exs_connection *connection)
     if (!receive)
         return false;
     request = receive->owner;
-    if (request->length > 0 && exs_memory_lmr(request->memory, &lmr, &key) != 0) {
-        exs_connection_fail(connection);
-        return false;
+    if (request->length > 0)
+        error = exs_memory_lmr(request->memory, &lmr, &key);
+    if (error != 0) {
+        refuse(connection, receive, error);
+        return true;
     }
     message.place.addr = (uintptr_t)request->addr;
     message.place.length = request->length;

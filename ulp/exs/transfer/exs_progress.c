@@ -192,8 +192,10 @@ void exs_connection_push(struct exs_connection *connection)
     exs_sends_reap(connection);
     if (exs_is_stream(connection))
         exs_stream_push(connection);
-    else
+    else {
         exs_packet_push(connection);
+        push_due(connection, EXS_DUE_WITHDRAW); /* since a receive has failed */
+    }
     exs_sends_reap(connection);
     if (!connection->sends.first && !connection->gate)
         push_due(connection, EXS_DUE_FIN | EXS_DUE_CLOSE);

@@ -178,24 +178,43 @@ static bool push_step(struct exs_connection *connection)
 
 /* ---- Advertising ---------------------------------------------------------------------------- */
 
-/* Advertises one receive. Returns false if there is none, or without memory. */
+/*
+ * Returns the next receive to advertise; NULL: none. Those whose memory cannot be registered end.
+ */
+static const struct exs_receive *next_advert(struct exs_connection *connection,
+                                             it_rmr_context_t *key)
+{
+    struct exs_stream_in *in = &connection->in;
+    const struct exs_receive *next;
+    struct exs_request *request;
+    it_lmr_handle_t lmr;
+    uint64_t filled;
+    int error;
+
+    while ((next = exs_stream_in_next_advert(in)) != NULL) {
+        request = next->owner;
+        filled = next->filled;
+        error = exs_memory_lmr(request->memory, &lmr, key);
+        if (error == 0)
+            return next;
+        exs_request_cancel(request, error);
+        exs_stream_in_remove(in, in->advertised);
+        exs_receive_cancelled(connection, request, (size_t)filled);
+    }
+    return NULL;
+}
+
+/* Advertises one receive. Returns false if there is none. */
 static bool advertise(struct exs_connection *connection, struct exs_place *place, uint8_t *flags,
                       uint64_t *seq)
 {
-    const struct exs_receive *next = exs_stream_in_next_advert(&connection->in);
-    struct exs_request *request;
-    it_lmr_handle_t lmr;
     it_rmr_context_t key;
+    const struct exs_receive *next = next_advert(connection, &key);
 
     if (!next)
         return false;
-    request = next->owner;
-    if (exs_memory_lmr(request->memory, &lmr, &key) != 0) {
-        exs_connection_fail(connection);
-        return false;
-    }
     *flags = next->waitall ? EXS_MESSAGE_WAITALL : 0;
-    place->addr = (uintptr_t)request->addr + next->filled;
+    place->addr = (uintptr_t)((struct exs_request *)next->owner)->addr + next->filled;
     place->length = next->length - next->filled;
     place->stag = (uint32_t)key;
     exs_stream_in_advertise(&connection->in, seq);
