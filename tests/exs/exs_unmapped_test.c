@@ -16,6 +16,7 @@
 
 static exs_qhandle_t queue;
 static char good[LONG];
+static char sent[LONG];
 
 static char *map(size_t length, int rights)
 {
@@ -112,7 +113,7 @@ static void test_later_stream(void)
     CHECK_STARTS(exs_recv(pair.server, gone, LONG, MSG_WAITALL, queue, gone, N));
     CHECK_STARTS(exs_recv(pair.server, good, LONG, MSG_WAITALL, queue, good, N));
     CHECK_STARTS(munmap(gone, LONG));
-    CHECK_STARTS(exs_send(pair.client, good, LONG, EXS_UNSIGNALED, queue, NULL, N));
+    CHECK_STARTS(exs_send(pair.client, sent, LONG, EXS_UNSIGNALED, queue, NULL, N));
     CHECK(exs_kit_expect(queue, EXS_EVT_RECV, EFAULT).exs_evt_ahandle == gone);
     CHECK_EQ(LONG,
              exs_kit_expect(queue, EXS_EVT_RECV, 0).exs_evt_union.exs_evt_xfer.exs_evt_length);
@@ -132,7 +133,7 @@ static void test_later_packets(void)
     CHECK_STARTS(exs_recv(pair.server, gone, SHORT, 0, queue, gone, N));
     CHECK_STARTS(exs_recv(pair.server, good, LONG, 0, queue, good, N));
     CHECK_STARTS(munmap(gone, SHORT));
-    CHECK_STARTS(exs_send(pair.client, good, LONG, EXS_UNSIGNALED, queue, NULL, N));
+    CHECK_STARTS(exs_send(pair.client, sent, LONG, EXS_UNSIGNALED, queue, NULL, N));
     CHECK(exs_kit_expect(queue, EXS_EVT_RECV, EFAULT).exs_evt_ahandle == gone);
     event = exs_kit_expect(queue, EXS_EVT_RECV, 0);
     CHECK(event.exs_evt_ahandle == good);
