@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Shared receive queues: those of UD queue pairs draw in the order of posting and raise events.
- * Others get receives before there is a queue pair. One that cannot be created decides nothing.
+ * Others get receives before there is a queue pair, and are told of their last one in ERR. One that
+ * cannot be created decides nothing.
  */
 #include "verbs_kit.h"
 
@@ -208,6 +209,70 @@ static void connections(void)
     CHECK_EQ(0, ibv_destroy_srq(srq));
 }
 
+static enum ibv_qp_state state_of(struct ibv_qp *qp)
+{
+    struct ibv_qp_init_attr init;
+    struct ibv_qp_attr attr;
+
+    CHECK_EQ(0, ibv_query_qp(qp, &attr, IBV_QP_STATE, &init));
+    return attr.qp_state;
+}
+
+/* Posts a Send to a peer that is gone. The queue pair stays as it is until this Send fails. */
+static void send_in_vain(struct ibv_qp *qp)
+{
+    struct ibv_sge sge = {(uintptr_t)memory, BYTES, mr->lkey};
+    struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND};
+    struct ibv_send_wr *bad;
+    struct ibv_wc wc;
+
+    CHECK_EQ(0, ibv_post_send(qp, &wr, &bad));
+    while (ibv_poll_cq(sends, 1, &wc) == 0)
+        CHECK(!has_event() || state_of(qp) == IBV_QPS_ERR);
+    CHECK_EQ(IBV_WC_RETRY_EXC_ERR, wc.status);
+}
+
+/*
+ * The event of the last receive comes when the queue pair enters ERR, and not when its peer does,
+ * which a queue pair of InfiniBand does not notice. One that is reset has no such event.
+ */
+static void last_receive(void)
+{
+    struct ibv_qp_attr error = {.qp_state = IBV_QPS_ERR};
+    struct ibv_qp_attr reset = {.qp_state = IBV_QPS_RESET};
+    struct ibv_srq *srq = create_srq();
+    struct ibv_qp *qp = create_qp(IBV_QPT_RC, srq);
+    struct ibv_qp *peer = create_qp(IBV_QPT_RC, NULL);
+    uint8_t timeout = verbs_kit_timeout;
+    struct ibv_async_event told;
+
+    CHECK(qp && peer);
+    CHECK_EQ(0, post(srq, 0));
+    verbs_kit_bring_up(qp, peer->qp_num);
+    verbs_kit_bring_up(peer, qp->qp_num);
+    post_send(peer, NULL, 0, 9);
+    expect(qp, 0, 0, 9);
+    CHECK_EQ(0, ibv_modify_qp(qp, &reset, IBV_QP_STATE));
+    CHECK_EQ(0, ibv_modify_qp(peer, &reset, IBV_QP_STATE));
+    CHECK(!has_event());
+    verbs_kit_timeout = 12; /* 17 ms, eight times */
+    verbs_kit_bring_up(qp, peer->qp_num);
+    verbs_kit_timeout = timeout;
+    verbs_kit_bring_up(peer, qp->qp_num);
+    CHECK_EQ(0, post(srq, 0));
+    post_send(peer, NULL, 0, 9);
+    expect(qp, 0, 0, 9);
+    CHECK_EQ(0, ibv_modify_qp(peer, &error, IBV_QP_STATE));
+    send_in_vain(qp);
+    told = event();
+    CHECK_EQ(IBV_EVENT_QP_LAST_WQE_REACHED, told.event_type);
+    CHECK(told.element.qp == qp);
+    CHECK_EQ(0, ibv_destroy_qp(qp));
+    CHECK_EQ(0, ibv_destroy_qp(peer));
+    CHECK(!has_event());
+    CHECK_EQ(0, ibv_destroy_srq(srq));
+}
+
 /* ---- A queue pair that is not created ------------------------------------------------------- */
 
 /*
@@ -263,6 +328,7 @@ int main(void)
     in_vain();
     datagrams();
     connections();
+    last_receive();
     CHECK_EQ(0, ibv_destroy_cq(sends));
     CHECK_EQ(0, ibv_destroy_cq(receives));
     CHECK_EQ(0, ibv_dereg_mr(mr));

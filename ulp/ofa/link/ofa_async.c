@@ -55,7 +55,7 @@ static void on_cq_error(it_evd_handle_t handle)
 /* A local error that ends the connection moves the queue pair to ERR, so receives are flushed. */
 static void fail(struct ofa_qp *qp)
 {
-    atomic_store_explicit(&qp->state, IBV_QPS_ERR, memory_order_relaxed);
+    ofa_event_enter_error(qp);
     ofa_cq_look(qp->send_cq);
     ofa_cq_look(qp->recv_cq);
 }
@@ -87,10 +87,13 @@ static void on_ep_error(it_ep_handle_t handle, it_event_type_t number)
     if ((type == IBV_EVENT_DEVICE_FATAL && !is_completed(number)) || is_not_ready(handle, number) ||
         it_get_consumer_context(handle, &object) != IT_SUCCESS)
         return;
+    if (type == IBV_EVENT_QP_LAST_WQE_REACHED) {
+        ofa_event_last_receive(object.ptr);
+        return;
+    }
     if (!is_completed(number))
         ofa_event_raise_qp(object.ptr, type);
-    if (type != IBV_EVENT_QP_LAST_WQE_REACHED)
-        fail(object.ptr);
+    fail(object.ptr);
 }
 
 /* Holds the lock, so that the object of each event is either valid or not found. */

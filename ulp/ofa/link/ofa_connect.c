@@ -6,6 +6,7 @@
 #include "link/ofa_number.h"
 #include "memory/ofa_adapter.h"
 #include "post/ofa_post.h"
+#include "queue/ofa_event.h"
 #include "queue/ofa_park.h"
 #include "queue/ofa_queue.h"
 #include "support/ofa_log.h"
@@ -226,7 +227,7 @@ int ofa_link_disconnect(struct ibv_qp *base)
 {
     struct ofa_qp *qp = ofa_qp_of(base);
 
-    atomic_store_explicit(&qp->state, IBV_QPS_ERR, memory_order_relaxed);
+    ofa_event_enter_error(qp);
     if (qp->datagrams) {
         ofa_datagram_enter(qp, IBV_QPS_ERR);
         return 0;

@@ -3,6 +3,7 @@
 #include "link/ofa_link.h"
 #include "link/ofa_silence.h"
 #include "post/ofa_post.h"
+#include "queue/ofa_event.h"
 
 #include <string.h>
 
@@ -23,6 +24,6 @@ void ofa_link_down_locked(struct ofa_qp *qp, enum ibv_wc_status status)
     if (atomic_load_explicit(&qp->state, memory_order_relaxed) == IBV_QPS_ERR)
         status = IBV_WC_WR_FLUSH_ERR;
     if (!qp->parks)
-        atomic_store_explicit(&qp->state, IBV_QPS_ERR, memory_order_relaxed);
+        ofa_event_enter_error(qp);
     ofa_hold_flush(qp, status);
 }

@@ -398,6 +398,7 @@ struct ofa_qp {
     struct ibv_qp_cap cap;
     struct ofa_async events[OFA_QP_EVENTS];
     uint32_t delivered_events; /* asynchronous ones; guarded by ofa_context.async */
+    atomic_bool last_due;      /* ERR will raise IBV_EVENT_QP_LAST_WQE_REACHED */
     bool by_cm;                /* rdma_cm connects it */
     bool leaving;              /* it is being destroyed; guarded by ofa_context.lock */
     struct ofa_timer drained;  /* for the event that the send queue is drained */

@@ -113,6 +113,7 @@ static int reset(struct ofa_qp *qp)
         error = ofa_ep_clear(qp);
     if (error != 0)
         return error;
+    atomic_store(&qp->last_due, false);
     ofa_link_forget(qp);
     ofa_hold_drop(qp);
     ofa_kinds_clear(&qp->kinds);

@@ -2,6 +2,7 @@
 /* Converts events of IT-API to work completions. */
 #include "queue/ofa_completion.h"
 
+#include "queue/ofa_event.h"
 #include "queue/ofa_immediate.h"
 #include "queue/ofa_park.h"
 
@@ -105,7 +106,7 @@ static void add_failure(const it_dto_cmpl_event_t *dto, struct ibv_wc *wc, struc
         if (request && qp->base.qp_type == IBV_QPT_UC)
             wc->status = IBV_WC_SUCCESS;
     } else if (request || wc->status != IBV_WC_WR_FLUSH_ERR) {
-        atomic_store_explicit(&qp->state, IBV_QPS_ERR, memory_order_relaxed);
+        ofa_event_enter_error(qp);
         ofa_park_end(qp);
     }
 }

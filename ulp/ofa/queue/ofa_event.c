@@ -64,6 +64,26 @@ void ofa_event_raise_qp(struct ofa_qp *qp, enum ibv_event_type type)
     raise_type(qp->context, qp->events, OFA_QP_EVENTS, type);
 }
 
+/* Of two threads that enter ERR and take the last receive, at least one sees both. */
+static void tell_last(struct ofa_qp *qp)
+{
+    if (atomic_exchange(&qp->last_due, false))
+        ofa_event_raise_qp(qp, IBV_EVENT_QP_LAST_WQE_REACHED);
+}
+
+void ofa_event_last_receive(struct ofa_qp *qp)
+{
+    atomic_store(&qp->last_due, true);
+    if (!qp->parks || atomic_load(&qp->state) == IBV_QPS_ERR)
+        tell_last(qp);
+}
+
+void ofa_event_enter_error(struct ofa_qp *qp)
+{
+    atomic_store(&qp->state, IBV_QPS_ERR);
+    tell_last(qp);
+}
+
 /* ---- To the program ------------------------------------------------------------------------- */
 
 static const struct ibv_async_event *event_of(const struct ofa_fifo_item *item)

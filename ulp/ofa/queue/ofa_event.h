@@ -17,6 +17,14 @@ void ofa_event_raise_overrun(struct ofa_cq *cq);
 void ofa_event_raise_limit(struct ofa_srq *srq);
 void ofa_event_raise_qp(struct ofa_qp *qp, enum ibv_event_type type);
 
+/*
+ * The EP takes no more receives of its S-RQ. The program is told once the queue pair is in ERR: the
+ * EP has also ended if only the peer is gone, which an InfiniBand queue pair does not notice.
+ */
+void ofa_event_last_receive(struct ofa_qp *qp);
+/* Moves the queue pair to ERR. May be called with any lock. */
+void ofa_event_enter_error(struct ofa_qp *qp);
+
 /* Takes the next event for ibv_get_async_event. Returns 0 or errno. */
 int ofa_event_get(struct ofa_context *context, struct ibv_async_event *event);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "queue/ofa_park.h"
 
+#include "queue/ofa_event.h"
 #include "queue/ofa_stash.h"
 
 #include <stdlib.h>
@@ -92,7 +93,7 @@ static void fail_those_that_are_over(struct ofa_cq *cq)
         if (!ofa_park_wants(&parked->wc, parked->qp) || !is_over(parked))
             continue;
         parked->wc.status = IBV_WC_RETRY_EXC_ERR;
-        atomic_store_explicit(&parked->qp->state, IBV_QPS_ERR, memory_order_relaxed);
+        ofa_event_enter_error(parked->qp);
     }
 }
 

@@ -2,6 +2,7 @@
 /* Polling a CQ, and its events. */
 #include "memory/ofa_adapter.h"
 #include "queue/ofa_completion.h"
+#include "queue/ofa_event.h"
 #include "queue/ofa_park.h"
 #include "queue/ofa_queue.h"
 #include "queue/ofa_stash.h"
@@ -224,7 +225,7 @@ void ofa_cq_fail(struct ofa_cq *cq, const struct ofa_completion *completion)
     ofa_spin_take(&cq->lock);
     any = collect_locked(cq);
     any |= ofa_stash_push_locked(cq, completion);
-    atomic_store_explicit(&completion->qp->state, IBV_QPS_ERR, memory_order_relaxed);
+    ofa_event_enter_error(completion->qp);
     if (ofa_unpark_locked(cq) || any)
         raise_locked(cq);
     ofa_spin_drop(&cq->lock);
