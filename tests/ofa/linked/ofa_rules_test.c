@@ -246,6 +246,8 @@ static void refused_early(void)
     verbs_kit_bring_up(qp, peer->qp_num);
     CHECK_EQ(EINVAL, ibv_post_send(qp, &wr, &bad));
     wr.wr.atomic.remote_addr = (uintptr_t)memory;
+    sge.addr = (uintptr_t)memory + 4;
+    CHECK_EQ(EINVAL, ibv_post_send(qp, &wr, &bad));
     sge.length = 4;
     CHECK_EQ(EINVAL, ibv_post_send(qp, &wr, &bad));
     wr.opcode = (enum ibv_wr_opcode)100;
@@ -311,6 +313,9 @@ static void refused_late(void)
     struct ibv_send_wr *bad;
 
     try_out(&pair);
+    CHECK_EQ(EINVAL, ibv_post_send(pair.a, &wr, &bad));
+    wr.wr.atomic.remote_addr = (uintptr_t)memory;
+    sge.addr = (uintptr_t)memory + 4;
     CHECK_EQ(EINVAL, ibv_post_send(pair.a, &wr, &bad));
     CHECK_EQ(EINVAL, ibv_modify_qp(pair.a, &attr, IBV_QP_ALT_PATH)); /* not on Ethernet */
     try_out(&pair);

@@ -33,13 +33,18 @@ static bool fits(const struct ofa_qp *qp, const struct ibv_send_wr *wr, uint64_t
     return *length <= (copied ? qp->cap.max_inline_data : OFA_MAX_MESSAGE);
 }
 
-/* Empty segments do not count. */
-static bool has_one_segment(const struct ibv_send_wr *wr)
+/* The result of an atomic operation is one aligned word. Empty segments do not count. */
+static bool has_aligned_word(const struct ibv_send_wr *wr)
 {
     int count = 0;
 
-    for (int i = 0; i < wr->num_sge; i++)
-        count += wr->sg_list[i].length > 0;
+    for (int i = 0; i < wr->num_sge; i++) {
+        if (wr->sg_list[i].length == 0)
+            continue;
+        if (wr->sg_list[i].addr % ATOMIC_BYTES != 0)
+            return false;
+        count++;
+    }
     return count == 1;
 }
 
@@ -77,7 +82,7 @@ int ofa_request_check(const struct ofa_qp *qp, const struct ibv_send_wr *wr)
     if (reads && ((wr->send_flags & IBV_SEND_INLINE) || qp->base.qp_type == IBV_QPT_UC))
         return EINVAL;
     if (is_atomic(wr) && (length != ATOMIC_BYTES || wr->wr.atomic.remote_addr % ATOMIC_BYTES != 0 ||
-                          !has_one_segment(wr)))
+                          !has_aligned_word(wr)))
         return EINVAL;
     return 0;
 }

@@ -136,7 +136,8 @@ static it_status_t post_atomic(struct ofa_qp *qp, const struct ibv_send_wr *wr,
     bool swap = wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP;
 
     if (request->count != 1 || request->length != 8 || wr->wr.atomic.remote_addr % 8 != 0 ||
-        (wr->send_flags & IBV_SEND_INLINE) || qp->base.qp_type == IBV_QPT_UC)
+        (uintptr_t)request->segments[0].addr.abs % 8 != 0 || (wr->send_flags & IBV_SEND_INLINE) ||
+        qp->base.qp_type == IBV_QPT_UC)
         return IT_ERR_INVALID_LENGTH;
     return it_post_atomic(qp->send_ep, swap ? IT_COMPARE_AND_SWAP : IT_FETCH_AND_ADD,
                           swap ? wr->wr.atomic.swap : wr->wr.atomic.compare_add,
