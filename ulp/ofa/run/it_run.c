@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* it_run [OPTIONS] PROGRAM ARGS: runs a program of libibverbs or librdmacm on uiwarp. */
 #include "run/ofa_class_dir.h"
+#include "run/ofa_program.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -168,6 +169,15 @@ static bool redirect(const char *libraries)
     return false;
 }
 
+/* Prints one line if the libraries have no effect on the program, which runs anyway. */
+static void warn(const char *name)
+{
+    const char *why = ofa_program_is_out_of_reach(name);
+
+    if (why)
+        (void)fprintf(stderr, "it_run: %s %s, so it does not use uiwarp\n", name, why);
+}
+
 int main(int argc, char **argv)
 {
     char libraries[PATH_MAX];
@@ -183,6 +193,7 @@ int main(int argc, char **argv)
         return complain("setenv");
     if (class_dir && !redirect(libraries))
         return CANNOT_RUN;
+    warn(argv[optind]);
     (void)execvp(argv[optind], &argv[optind]);
     status = errno == ENOENT ? NOT_FOUND : CANNOT_RUN;
     (void)complain(argv[optind]);
