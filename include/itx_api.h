@@ -1249,7 +1249,9 @@ it_status_t itx_rmr_key(it_rmr_handle_t rmr_handle, it_rmr_context_t *rmr_contex
 
 /**
  * it_rmr_link with a key of the program's choice, which may differ from that of itx_rmr_key in the
- * low 8 bits. The key that opened the window before is no longer valid.
+ * low 8 bits. The key that opened the window before is no longer valid. A narrow window that is
+ * linked already has to be unlinked first: otherwise the request fails with
+ * IT_RMR_OPERATION_FAILED, as on InfiniBand.
  *
  * @param rmr_handle   the window, after itx_rmr_key
  * @param lmr_handle   the region, of the same PZ

@@ -194,6 +194,8 @@ static void keys_of(it_rmr_type_t type)
         linked_by(rmr, base | low);
         reads(place(0), base | low, bed.region.data, 64);
         CHECK_EQ(base | low, key_of(rmr));
+        if (type == IT_RMR_TYPE_NARROW)
+            fx_unlinked(bed.pair.b.request_evd, bed.pair.b_ep, rmr);
     }
     /* Only the last key works, and none after an unlink. */
     read_refused(place(0), base | 0x10, 64);
@@ -205,6 +207,21 @@ static void keys_of(it_rmr_type_t type)
     CHECK_STATUS(IT_ERR_RANGE, link_by(rmr, base + 0x100));
     CHECK_STATUS(IT_ERR_RANGE, link_by(rmr, 0));
     CHECK_STATUS(IT_ERR_RANGE, link_by(rmr, base | 0x20 | (it_rmr_context_t)1 << 32));
+    CHECK_OK(it_rmr_free(rmr));
+}
+
+/* A narrow window that is linked stays as it is. */
+Test(rmr_key, narrow_and_linked_twice, .init = bed_open, .fini = bed_close)
+{
+    it_rmr_handle_t rmr = fx_rmr(bed.pair.b.pz, IT_RMR_TYPE_NARROW);
+    it_rmr_context_t key = key_of(rmr);
+
+    linked_by(rmr, key);
+    CHECK_OK(link_by(rmr, key ^ 1));
+    link_done((it_dto_status_t)IT_RMR_OPERATION_FAILED);
+    mend();
+    linked_by(rmr, key ^ 1); /* by the next connection */
+    reads(place(0), key ^ 1, bed.region.data, 64);
     CHECK_OK(it_rmr_free(rmr));
 }
 

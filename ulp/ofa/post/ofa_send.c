@@ -152,6 +152,19 @@ static it_mem_priv_t window_privileges(unsigned int access)
 }
 
 /*
+ * Returns true if the window is bound to another queue pair, so that the bind will fail: the window
+ * remains one of that queue pair.
+ */
+static bool is_bound_elsewhere(const struct ofa_mw *mw, const struct ofa_qp *qp)
+{
+    const struct ofa_qp *owner = atomic_load_explicit(&mw->qp, memory_order_relaxed);
+    it_rmr_param_t params;
+
+    return owner && owner != qp &&
+           it_rmr_query(mw->rmr, IT_RMR_PARAM_LINKED, &params) == IT_SUCCESS && params.linked;
+}
+
+/*
  * Windows of type 2 are bound to the EP that the peer's requests come to: for a queue pair that is
  * its own peer this is not the EP of its requests.
  */
@@ -160,6 +173,7 @@ static it_status_t post_bind(struct ofa_qp *qp, const struct ibv_send_wr *wr,
 {
     const struct ibv_mw_bind_info *info = &wr->bind_mw.bind_info;
     struct ofa_mw *mw = (struct ofa_mw *)(void *)wr->bind_mw.mw;
+    bool taken = mw->base.type == IBV_MW_TYPE_2 && is_bound_elsewhere(mw, qp);
     struct ofa_mr *mr = ofa_mr_of(info->mr);
     it_status_t status;
 
@@ -178,7 +192,7 @@ static it_status_t post_bind(struct ofa_qp *qp, const struct ibv_send_wr *wr,
         return status;
     if (wr->bind_mw.rkey)
         ofa_remember_key(mw->rmr, wr->bind_mw.rkey);
-    if (mw->base.type == IBV_MW_TYPE_2)
+    if (mw->base.type == IBV_MW_TYPE_2 && !taken)
         atomic_store_explicit(&mw->qp, qp, memory_order_relaxed);
     return status;
 }

@@ -94,7 +94,8 @@ static inline struct uiw_rmr *uiw_rmr_of(struct ual_rmr *rmr)
 
 /*
  * Executes a link or unlink for this stream of the EP. may_wait: the caller holds no pin. Returns
- * LATER if the entry is in use, and DONE if the window was freed.
+ * LATER if the entry is in use, DONE if the window was freed, and REFUSED if a narrow window is
+ * linked already and the program chooses the key.
  */
 enum uiw_window_result uiw_window_run(struct uiw_mr_table *table, const struct uiw_stream_id *by,
                                       struct ual_ep *ual, struct uiw_link *link, bool may_wait);

@@ -69,6 +69,20 @@ static void window_skip(struct uiw_mr_table *table, struct uiw_link *link)
     link->lmr = NULL;
 }
 
+/*
+ * InfiniBand: a window of type 2 that is bound has to be invalidated before it is bound again. An
+ * earlier connection of the EP has taken its binding with it. Needs the token.
+ */
+static bool window_is_taken(const struct uiw_stream_id *by, const struct ual_ep *ual,
+                            const struct uiw_link *link)
+{
+    const struct uiw_mr *window = link->window;
+
+    return link->lmr && link->narrow && uiw_mr_is_kept(window, link->stag) &&
+           atomic_load_explicit(&window->stag, memory_order_relaxed) != 0 &&
+           (window->ep != ual || window->region.stream == by->number);
+}
+
 /* Needs the token. */
 static enum uiw_window_result window_run_locked(struct uiw_mr_table *table,
                                                 const struct uiw_stream_id *by, struct ual_ep *ual,
@@ -81,6 +95,8 @@ static enum uiw_window_result window_run_locked(struct uiw_mr_table *table,
         window_skip(table, link);
         return UIW_WINDOW_DONE;
     }
+    if (window_is_taken(by, ual, link))
+        return UIW_WINDOW_REFUSED;
     if (hold && !base_object_hold(&ual->object))
         return UIW_WINDOW_LATER; /* the EP is being destroyed, and its requests dropped */
     if (!uiw_mr_close(table, window, may_wait)) {
