@@ -32,6 +32,7 @@ static struct rdma_cm_id *new_id(void)
 /* Each call needs the one before it. */
 static void in_order(void)
 {
+    struct ibv_qp_init_attr datagrams = {.qp_type = IBV_QPT_UD, .cap = {1, 1, 1, 1, 0}};
     struct sockaddr_in address = cm_kit_local(1, htons(9));
     struct rdma_cm_id *id = new_id();
 
@@ -44,6 +45,7 @@ static void in_order(void)
     refused(rdma_establish(id), EINVAL);
     CHECK_EQ(0, rdma_resolve_addr(id, NULL, (struct sockaddr *)&address, 1000));
     CHECK(cm_kit_pass(cm_kit.server, RDMA_CM_EVENT_ADDR_RESOLVED) == id);
+    refused(rdma_create_qp(id, NULL, &datagrams), EINVAL);
     cm_kit_equip(id);
     refused(rdma_connect(id, NULL), EINVAL);
     CHECK_EQ(0, rdma_resolve_route(id, 1000));

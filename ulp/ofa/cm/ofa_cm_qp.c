@@ -82,7 +82,7 @@ static int create_qp(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
     struct ibv_qp *qp;
     int error;
 
-    if (id->qp || !id->verbs)
+    if (id->qp || !id->verbs || (attr->qp_type == IBV_QPT_UD) != (id->qp_type == IBV_QPT_UD))
         return EINVAL;
     if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD) || !attr->pd) {
         attr->comp_mask |= IBV_QP_INIT_ATTR_PD;

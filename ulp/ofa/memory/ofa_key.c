@@ -4,7 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define PLACES (UINT32_C(1) << OFA_KEY_PLACE_BITS)
+#define PLACES      (UINT32_C(1) << OFA_KEY_PLACE_BITS)
+#define GENERATIONS ((UINT32_C(1) << OFA_KEY_GENERATION_BITS) - 1)
 
 _Static_assert(OFA_MAX_MR == PLACES, "as many regions as places");
 _Static_assert(OFA_KEY_PLACE_BITS + OFA_KEY_GENERATION_BITS == 32, "any lkey has a place");
@@ -14,11 +15,15 @@ struct ofa_key_table {
     pthread_mutex_t lock;
     uint32_t first_free; /* 0: places from .used on are free */
     uint32_t used;
+    uint32_t seed; /* the generation of new places: the keys of another context do not fit */
 };
+
+#define SEED_STEP 0x9e3u /* odd, so that contexts have different seeds for long */
 
 /* calloc gives unused places addresses but no memory. */
 int ofa_key_open(struct ofa_context *context)
 {
+    static atomic_uint opened;
     struct ofa_key_table *table = calloc(1, sizeof(*table));
 
     context->keys = calloc(PLACES, sizeof(*context->keys));
@@ -31,6 +36,7 @@ int ofa_key_open(struct ofa_context *context)
     (void)pthread_mutex_init(&table->lock, NULL);
     /* A free place has lkey 0, so place 0 must never match lkey 0: it stays unused. */
     table->used = 1;
+    table->seed = SEED_STEP * atomic_fetch_add(&opened, 1);
     atomic_store_explicit(&context->keys[0].lkey, UINT32_MAX, memory_order_relaxed);
     context->key_table = table;
     return 0;
@@ -55,8 +61,10 @@ static uint32_t take_place(struct ofa_context *context)
 
     if (place != 0)
         table->first_free = context->keys[place].next_free;
-    else if (table->used < PLACES)
+    else if (table->used < PLACES) {
         place = table->used++;
+        context->keys[place].generation = table->seed & GENERATIONS;
+    }
     return place;
 }
 
