@@ -8,10 +8,12 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "support/it_fixture.h"
+#include "support/raw_peer.h"
 
 #define SIZE ((size_t)1 << 20)
 
@@ -115,6 +117,28 @@ static void *wait_then_end(void *argument)
     return NULL;
 }
 
+/* Cancels a thread that sleeps in it_evd_wait on this EVD. */
+static pthread_t start_and_cancel(struct waiting *waiting, it_evd_handle_t evd)
+{
+    pthread_t thread;
+
+    *waiting = (struct waiting){.evd = evd, .status = IT_ERR_INTERRUPT};
+    CHECK_EQ(0, pthread_create(&thread, NULL, wait_then_end, waiting));
+    FX_WAIT_WHILE(atomic_load(&waiting->thread) == 0, "the thread starts");
+    fx_thread_sleeps(atomic_load(&waiting->thread));
+    CHECK_EQ(0, pthread_cancel(thread));
+    return thread;
+}
+
+static void ends_with_an_event(pthread_t thread, const struct waiting *waiting)
+{
+    void *result;
+
+    CHECK_EQ(0, pthread_join(thread, &result));
+    CHECK(result == PTHREAD_CANCELED);
+    CHECK_EQ(IT_SUCCESS, waiting->status);
+}
+
 /*
  * A wait that sleeps is no cancellation point, so the thread keeps no token and loses no event. It
  * ends behind the call.
@@ -122,33 +146,57 @@ static void *wait_then_end(void *argument)
 static void cancelled_in_a_wait(void)
 {
     struct fx_pair pair;
-    struct waiting waiting = {.status = IT_ERR_INTERRUPT};
+    struct waiting waiting;
     struct fx_buf buf;
     pthread_t thread;
-    void *result;
 
     fx_pair_open(&pair);
     buf = fx_buf_make(&pair.b, 64);
     fx_recv(pair.b_ep, &buf, 0, 64, 5);
-    waiting.evd = pair.b.recv_evd;
-    CHECK_EQ(0, pthread_create(&thread, NULL, wait_then_end, &waiting));
-    FX_WAIT_WHILE(atomic_load(&waiting.thread) == 0, "the thread starts");
-    fx_thread_sleeps(atomic_load(&waiting.thread));
-    CHECK_EQ(0, pthread_cancel(thread));
+    thread = start_and_cancel(&waiting, pair.b.recv_evd);
     CHECK_OK(it_post_send(pair.a_ep, NULL, 0, 6, FX_SIGNAL));
     fx_done(pair.a.request_evd, pair.a_ep, IT_DTO_SEND_CMPL_EVENT, 6, IT_DTO_SUCCESS);
-    CHECK_EQ(0, pthread_join(thread, &result));
-    CHECK(result == PTHREAD_CANCELED);
-    CHECK_EQ(IT_SUCCESS, waiting.status);
+    ends_with_an_event(thread, &waiting);
     CHECK_EQ(5, waiting.event.all_dto_cmpl.cookie);
     fx_pair_ping(&pair);
     fx_buf_free(&buf);
     fx_pair_close(&pair);
 }
 
+/* Nor is it one while the thread resets a stream on which nothing can be sent any more. */
+static void cancelled_at_the_end_of_a_stream(void)
+{
+    struct fx_node node;
+    struct waiting waiting;
+    struct raw_peer peer;
+    it_ep_handle_t ep;
+    pthread_t thread;
+    int sd;
+
+    fx_node_open(&node);
+    ep = fx_ep(&node, NULL);
+    raw_socket_pair(&peer, &sd);
+    CHECK_OK(it_socket_convert(sd, ep, IT_SC_NO_REQ_REP, NULL, 0));
+    fx_conn(node.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    thread = start_and_cancel(&waiting, node.conn_evd);
+    CHECK_EQ(0, shutdown(sd, SHUT_WR)); /* stands for an error of the network */
+    CHECK_OK(it_post_send(ep, NULL, 0, 1, FX_SIGNAL));
+    ends_with_an_event(thread, &waiting);
+    CHECK_EQ(IT_CM_MSG_CONN_BROKEN_EVENT, waiting.event.event_number);
+    fx_done(node.request_evd, ep, IT_DTO_SEND_CMPL_EVENT, 1, IT_DTO_ERR_FLUSHED);
+    CHECK_OK(it_ep_free(ep));
+    raw_close(&peer);
+    (void)close(sd);
+    fx_node_close(&node);
+}
+
 #else
 
 static void cancelled_in_a_wait(void)
+{
+}
+
+static void cancelled_at_the_end_of_a_stream(void)
 {
 }
 
@@ -180,6 +228,7 @@ int main(void)
     peer_sees_the_end(leave_by_signal, true);
     descriptors_are_closed_on_exec();
     cancelled_in_a_wait();
+    cancelled_at_the_end_of_a_stream();
     check_done();
     return 0;
 }

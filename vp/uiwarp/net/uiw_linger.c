@@ -11,6 +11,7 @@
 #include "base/base_clock.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -37,7 +38,10 @@ void uiw_reset_fd(int fd)
 {
     /* Disconnects the socket with RST, also for other copies of the descriptor. */
     struct sockaddr nobody = {.sa_family = AF_UNSPEC};
+    int cancel;
 
+    /* connect and close are cancellation points: a thread cancelled there would keep its tokens. */
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     if (connect(fd, &nobody, sizeof(nobody)) != 0) {
         struct linger hard = {.l_onoff = 1, .l_linger = 0};
 
@@ -46,6 +50,7 @@ void uiw_reset_fd(int fd)
         (void)shutdown(fd, SHUT_RDWR);
     }
     (void)close(fd);
+    (void)pthread_setcancelstate(cancel, NULL);
 }
 
 /* ---------------------------------------------------------------- on the loop thread */
