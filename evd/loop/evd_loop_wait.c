@@ -195,12 +195,17 @@ bool evd_loop_poll(void)
     bool inside = loop_here.depth > 0;
     unsigned turn = inside ? ++loop_here.asked % LOOP_POLLS_INSIDE : LOOP_POLLS_INSIDE / 2;
 
+    int cancel;
+
     if (turn != LOOP_POLLS_INSIDE / 2 || loop_here.quiet)
         return turn != 0;
+    /* A thread cancelled in here would leave its loops quiet, and its EVD in use, for ever. */
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     loop_here.quiet = true;
     (void)loop_note_tasks();
     if (loop_poll(0) == 0)
         loop_handle();
     loop_end_quiet();
+    (void)pthread_setcancelstate(cancel, NULL);
     return true;
 }

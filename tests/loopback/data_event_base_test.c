@@ -502,31 +502,46 @@ Test(data_event_base, any_kind_of_base)
     }
 }
 
+struct cancelled_wait {
+    uint64_t timeout;
+    it_status_t status;
+};
+
 /* A wait on the base's own thread is no cancellation point, whatever it handles meanwhile. */
 static void *wait_cancelled(void *argument)
 {
-    it_status_t *status = argument;
+    struct cancelled_wait *wait = argument;
     struct fx_node node;
     it_event_t event;
 
     node_open(&node);
     CHECK(pthread_cancel(pthread_self()) == 0);
-    *status = it_evd_wait(node.recv_evd, 1000, &event, NULL);
+    wait->status = it_evd_wait(node.recv_evd, wait->timeout, &event, NULL);
     CHECK(pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL) == 0);
     fx_node_close(&node);
     return NULL;
 }
 
-Test(data_event_base, a_cancelled_thread_waits_on)
+static void waits_on(uint64_t timeout)
 {
-    it_status_t status = IT_SUCCESS;
+    struct cancelled_wait wait = {.timeout = timeout};
     pthread_t thread;
     void *result;
 
-    CHECK(pthread_create(&thread, NULL, wait_cancelled, &status) == 0);
+    CHECK(pthread_create(&thread, NULL, wait_cancelled, &wait) == 0);
     CHECK(pthread_join(thread, &result) == 0);
     CHECK(result == NULL);
-    CHECK_STATUS(IT_ERR_TIMEOUT_EXPIRED, status);
+    CHECK_STATUS(IT_ERR_TIMEOUT_EXPIRED, wait.status);
+}
+
+Test(data_event_base, a_cancelled_thread_waits_on)
+{
+    waits_on(1000);
+}
+
+Test(data_event_base, a_cancelled_thread_looks_once)
+{
+    waits_on(0);
 }
 
 /* ---- Other threads --------------------------------------------------------------------------- */
