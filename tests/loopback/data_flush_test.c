@@ -2,8 +2,10 @@
 /* What happens to posted work when the connection ends; limits of the queues; reset and reuse. */
 #include <criterion/criterion.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "support/fixture_pair.h"
+#include "support/raw_peer.h"
 
 static void disconnected(void)
 {
@@ -76,6 +78,36 @@ Test(data_flush, requests_in_order)
     fx_empty(pair.b.request_evd);
     disconnected();
     fx_pair_close(&pair);
+}
+
+/* A request that fails while an older one waits for the peer completes behind that one. */
+Test(data_flush, a_failed_request_keeps_its_place)
+{
+    struct fx_node node;
+    struct raw_peer peer; /* answers nothing */
+    it_lmr_triplet_t outside;
+    struct fx_buf buf;
+    it_ep_handle_t ep;
+    int sd;
+
+    fx_node_open(&node);
+    ep = fx_ep(&node, NULL);
+    raw_socket_pair(&peer, &sd);
+    CHECK_OK(it_socket_convert(sd, ep, IT_SC_NO_REQ_REP, NULL, 0));
+    fx_conn(node.conn_evd, ep, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
+    buf = fx_node_buf(&node, 64);
+    outside = (it_lmr_triplet_t){.lmr = buf.lmr, .addr.abs = buf.data, .length = 65};
+    fx_read(ep, &buf, 0, 8, &buf, 0, 1, FX_QUIET);
+    CHECK_OK(it_post_send(ep, &outside, 1, 2, FX_SIGNAL));
+    fx_conn(node.conn_evd, ep, IT_CM_MSG_CONN_BROKEN_EVENT);
+    CHECK_OK(it_post_send(ep, NULL, 0, 3, FX_SIGNAL));
+    fx_done(node.request_evd, ep, IT_DTO_RDMA_READ_CMPL_EVENT, 1, IT_DTO_ERR_FLUSHED);
+    fx_done(node.request_evd, ep, IT_DTO_SEND_CMPL_EVENT, 2, IT_DTO_ERR_LOCAL_PROTECTION);
+    fx_done(node.request_evd, ep, IT_DTO_SEND_CMPL_EVENT, 3, IT_DTO_ERR_FLUSHED);
+    CHECK_OK(it_ep_free(ep));
+    raw_close(&peer);
+    (void)close(sd);
+    fx_node_close(&node);
 }
 
 /* The held requests run when the connecting side has sent its first FPDU. */

@@ -104,18 +104,13 @@ bool uiw_sq_flush_locked(struct uiw_ep *ep, bool has_failed, uint32_t failed_ind
                          it_dto_status_t failed_status)
 {
     uint32_t tail = atomic_load_explicit(&ep->sq.tail, memory_order_relaxed);
-    uint32_t head;
     bool wake = uiw_sq_complete_locked(ep);
 
     uiw_links_drop(ep);
-    head = uiw_queue_head(&ep->sq);
-    if (has_failed && failed_index - head < tail - head)
-        wake |= sq_report_locked(ep, failed_index, failed_status);
-    else
-        has_failed = false;
-    for (; head != tail; head++) {
-        if (!has_failed || head != failed_index)
-            wake |= sq_report_locked(ep, head, IT_DTO_ERR_FLUSHED);
+    for (uint32_t index = uiw_queue_head(&ep->sq); index != tail; index++) {
+        bool failed = has_failed && index == failed_index;
+
+        wake |= sq_report_locked(ep, index, failed ? failed_status : IT_DTO_ERR_FLUSHED);
     }
     uiw_queue_advance(&ep->sq, tail, uiw_queue_reported(&ep->sq));
     return wake;

@@ -48,7 +48,10 @@ static inline void uiw_sq_mark_sent_locked(const struct uiw_ep *ep, struct uiw_s
 
 /* Reports the requests that are done, in order. */
 bool uiw_sq_complete_locked(struct uiw_ep *ep);
-/* The same; then reports the failed request, if any, and the rest as flushed. */
+/*
+ * The same; then reports the rest in the order of posting: a failed request, if there is one, with
+ * its status, the others as flushed.
+ */
 bool uiw_sq_flush_locked(struct uiw_ep *ep, bool has_failed, uint32_t failed_index,
                          it_dto_status_t failed_status);
 /* Called by a sweep. Held posts that it meets for the second time are released to the sender. */
