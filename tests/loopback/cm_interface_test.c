@@ -6,6 +6,7 @@
 #include <criterion/criterion.h>
 
 #include <arpa/inet.h>
+#include <ifaddrs.h>
 #include <net/if.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -319,6 +320,106 @@ static void listens_on_both(const char *name, bool elsewhere)
 
 TEST_ROW(cm_interface, listens_on_all_addresses, listens_on_both, "uiwarp", true);
 TEST_ROW(cm_interface, listens_on_one_interface, listens_on_both, "uiwarp:lo", false);
+
+static bool connects(const struct sockaddr_in6 *address)
+{
+    int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool connected = connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0;
+
+    (void)close(fd);
+    return connected;
+}
+
+static it_status_t listen_at(it_ia_handle_t ia, const void *address, it_conn_qual_t *qual)
+{
+    it_listen_handle_t listener;
+    it_evd_handle_t evd;
+
+    CHECK_OK(
+        it_evd_create(ia, IT_CM_REQ_EVENT_STREAM, IT_EVD_OVERFLOW_DEFAULT, 4, 0, NULL, &evd, NULL));
+    return itx_listen_create_at(ia, evd, IT_LISTEN_NO_FLAG, address, qual, &listener);
+}
+
+/* The wildcard address means those of the IA, which may have one network interface. */
+static void listens_on_one_version(const char *name)
+{
+    const struct sockaddr_in all4 = {.sin_family = AF_INET};
+    const struct sockaddr_in6 all6 = {.sin6_family = AF_INET6};
+    it_conn_qual_t qual4 = {.type = IT_IANA_PORT};
+    it_conn_qual_t qual6 = {.type = IT_IANA_PORT};
+    it_ia_handle_t ia;
+
+    CHECK_OK(it_ia_create(name, 2, 1, &ia));
+    CHECK_OK(listen_at(ia, &all4, &qual4));
+    CHECK_OK(listen_at(ia, &all6, &qual6));
+    CHECK(answers(AF_INET, &(struct in_addr){htonl(INADDR_LOOPBACK)}, 4, qual4.conn_qual.port));
+    CHECK(!answers(AF_INET6, &in6addr_loopback, 16, qual4.conn_qual.port));
+    CHECK(answers(AF_INET6, &in6addr_loopback, 16, qual6.conn_qual.port));
+    CHECK(!answers(AF_INET, &(struct in_addr){htonl(INADDR_LOOPBACK)}, 4, qual6.conn_qual.port));
+    CHECK_OK(it_ia_free(ia));
+}
+
+TEST_ROW(cm_interface, listens_on_all_of_one_version, listens_on_one_version, "uiwarp");
+TEST_ROW(cm_interface, listens_on_some_of_one_version, listens_on_one_version, "uiwarp:lo");
+
+/* Nobody can connect to a group, and no host has that link-local address. */
+Test(cm_interface, no_address_to_listen_on, .init = node_init, .fini = node_fini)
+{
+    static const char *const texts[] = {"224.0.0.1", "255.255.255.255", "192.0.2.1"};
+    static const char *const texts6[] = {"ff02::1", "ff0e::1", "fe80::c0:ff:ee", "2001:db8::1"};
+    it_conn_qual_t qual = {.type = IT_IANA_PORT};
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct sockaddr_in address = {.sin_family = AF_INET};
+
+        CHECK(inet_pton(AF_INET, texts[i], &address.sin_addr) == 1);
+        EXPECT_STATUS(IT_ERR_INVALID_NETADDR, listen_at(node.ia, &address, &qual));
+    }
+    for (size_t i = 0; i < sizeof(texts6) / sizeof(texts6[0]); i++) {
+        struct sockaddr_in6 address = {.sin6_family = AF_INET6};
+
+        CHECK(inet_pton(AF_INET6, texts6[i], &address.sin6_addr) == 1);
+        EXPECT_STATUS(IT_ERR_INVALID_NETADDR, listen_at(node.ia, &address, &qual));
+        address.sin6_scope_id = UINT32_MAX; /* no network interface */
+        EXPECT_STATUS(IT_ERR_INVALID_NETADDR, listen_at(node.ia, &address, &qual));
+    }
+}
+
+/* A link-local address of the host; false: it has none. */
+static bool link_local(struct sockaddr_in6 *address)
+{
+    struct ifaddrs *entries;
+    bool found = false;
+
+    CHECK(getifaddrs(&entries) == 0);
+    for (const struct ifaddrs *entry = entries; entry && !found; entry = entry->ifa_next) {
+        found = entry->ifa_addr && entry->ifa_addr->sa_family == AF_INET6;
+        if (found)
+            memcpy(address, entry->ifa_addr, sizeof(*address));
+        found = found && IN6_IS_ADDR_LINKLOCAL(&address->sin6_addr);
+    }
+    freeifaddrs(entries);
+    return found;
+}
+
+Test(cm_interface, the_own_link_local_address, .init = node_init, .fini = node_fini)
+{
+    it_conn_qual_t qual = {.type = IT_IANA_PORT};
+    struct sockaddr_in6 address;
+    unsigned scope;
+
+    if (!link_local(&address))
+        cr_skip_test("no link-local address");
+    scope = address.sin6_scope_id;
+    CHECK_OK(listen_at(node.ia, &address, &qual));
+    address.sin6_scope_id = if_nametoindex("lo");
+    CHECK_STATUS(IT_ERR_INVALID_NETADDR, listen_at(node.ia, &address, &qual));
+    address.sin6_scope_id = 0;
+    CHECK_OK(listen_at(node.ia, &address, &qual));
+    address.sin6_scope_id = scope;
+    address.sin6_port = qual.conn_qual.port;
+    CHECK(connects(&address));
+}
 
 /* Peers of either family are reported with an address of their own family. */
 Test(cm_interface, source_addresses, .init = node_init, .fini = node_fini)

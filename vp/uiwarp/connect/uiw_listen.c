@@ -267,35 +267,85 @@ static int listen_open_interface(struct uiw_listener *listener, const struct uiw
     return error;
 }
 
+/* A link-local address of the IA needs no scope: its network interface is known. */
+static int listen_complete_scope(const struct uiw_ia *ia, const it_net_addr_t *ip,
+                                 struct sockaddr_storage *address)
+{
+    struct sockaddr_in6 *ipv6 = (void *)address;
+
+    if (ip->addr_type != IT_IPV6 || ipv6->sin6_scope_id != 0)
+        return 0;
+    return uiw_net_scope(ia->interface, ip, &ipv6->sin6_scope_id) == IT_SUCCESS ? 0 : ENOMEM;
+}
+
 /* An IA with a network interface listens only on addresses of that interface. */
 static int listen_open_one(struct uiw_listener *listener, const struct sockaddr_storage *at,
                            uint16_t port)
 {
     struct sockaddr_storage address = *at;
+    const struct uiw_ia *ia = listener->ia;
     it_net_addr_t ip;
     bool has = true;
+    int error;
 
     (void)base_net_from_sockaddr(&address, &ip);
-    if (listener->ia->interface[0] != '\0' &&
-        uiw_net_has(listener->ia->interface, &ip, &has) != IT_SUCCESS)
+    if (ia->interface[0] != '\0' && uiw_net_has(ia->interface, &ip, &has) != IT_SUCCESS)
         return ENOMEM;
-    if (!has)
+    if (!has || (!base_net_is_any(&ip) && !base_net_is_peer(&ip)))
         return EADDRNOTAVAIL;
+    error = listen_complete_scope(ia, &ip, &address);
+    if (error != 0)
+        return error;
     base_net_set_port(&address, port);
     return listen_add(listener, &address, base_net_length(&address), false);
 }
 
-/* at: the only address, or NULL. */
+/* Returns true for one address, false for all addresses or all of one IP version. */
+static bool listen_is_on_one(const struct sockaddr_storage *at)
+{
+    it_net_addr_t ip;
+
+    return at && base_net_from_sockaddr(at, &ip) && !base_net_is_any(&ip);
+}
+
+/* Gets the addresses of the IA's network interface. at: only those of its IP version, or NULL. */
+static bool listen_locals(const struct uiw_ia *ia, const struct sockaddr_storage *at,
+                          struct uiw_net_local **locals, size_t *count)
+{
+    it_net_addr_t wildcard = {.addr_type = IT_IPV4};
+    size_t all;
+
+    if (!uiw_net_locals(ia->interface, locals, &all))
+        return false;
+    if (at)
+        (void)base_net_from_sockaddr(at, &wildcard);
+    *count = 0;
+    for (size_t i = 0; i < all; i++)
+        if (!at || (*locals)[i].address.addr_type == wildcard.addr_type)
+            (*locals)[(*count)++] = (*locals)[i];
+    return true;
+}
+
+static it_status_t listen_status(int error, const struct sockaddr_storage *at)
+{
+    /* The last two: a link-local address of no network interface, or of one that is not there. */
+    if (at && (error == EADDRNOTAVAIL || error == EINVAL || error == ENODEV))
+        return IT_ERR_INVALID_NETADDR;
+    return base_net_listen_status(error);
+}
+
+/* at: the only address, the wildcard of one IP version, or NULL. */
 static it_status_t listen_create(struct uiw_ia *ia, struct ual_listen *listen,
                                  const struct sockaddr_storage *at, uint16_t port,
                                  struct uiw_listener **listener_out)
 {
+    bool by_interface = ia->interface[0] != '\0' && !listen_is_on_one(at);
     struct uiw_net_local *locals = NULL;
     struct uiw_listener *listener;
     size_t count = 1;
     int error;
 
-    if (!at && ia->interface[0] != '\0' && !uiw_net_locals(ia->interface, &locals, &count))
+    if (by_interface && !listen_locals(ia, at, &locals, &count))
         return IT_ERR_RESOURCES;
     listener = calloc(1, sizeof(*listener) + count * sizeof(listener->sockets[0]));
     if (!listener) {
@@ -306,20 +356,19 @@ static it_status_t listen_create(struct uiw_ia *ia, struct ual_listen *listen,
     listener->listen = listen;
     if (listen->flags & ITX_LISTEN_SOCKETS)
         error = 0;
+    else if (by_interface)
+        error = listen_open_interface(listener, locals, count, port);
     else if (at)
         error = listen_open_one(listener, at, port);
-    else if (ia->interface[0] == '\0')
-        error = listen_open_any(listener, port);
     else
-        error = listen_open_interface(listener, locals, count, port);
+        error = listen_open_any(listener, port);
     free(locals);
     if (error == 0 && !listen_watch(listener))
         error = ENOMEM;
     if (error != 0) {
         listen_close(listener);
         free(listener);
-        return at && error == EADDRNOTAVAIL ? IT_ERR_INVALID_NETADDR
-                                            : base_net_listen_status(error);
+        return listen_status(error, at);
     }
     *listener_out = listener;
     return IT_SUCCESS;
