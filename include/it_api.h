@@ -1782,7 +1782,8 @@ it_status_t it_evd_callback_detach(it_evd_handle_t evd_handle);
  * @retval IT_SUCCESS          done
  * @retval IT_ERR_INVALID_EVD  evd_handle does not name an EVD
  * @retval IT_ERR_EVD_BUSY     an endpoint, listen point or UD request still uses it, it is an
- *                             AEVD with members, or the call comes from its own callback
+ *                             AEVD with members, or the call comes from its own callback, or
+ *                             from another one that runs inside a wait on it
  *
  * Completion: none; the call is synchronous. It waits until a running callback has returned.
  * Threads: any thread; callbacks of other EVDs included.

@@ -14,6 +14,9 @@ extern const struct base_entries evd_entries;
  */
 void evd_make_progress(struct evd *evd);
 
+/* evd_wait.c. Returns true in a callback that runs inside a wait of this thread on the EVD. */
+bool evd_wait_is_caller(const struct evd *evd);
+
 /* evd_create.c: it_evd_free() without its checks. */
 void evd_destroy(struct evd *evd);
 

@@ -284,7 +284,9 @@ it_status_t it_evd_free(it_evd_handle_t handle)
 
     if (!evd)
         return base_refuse_handle(IT_ERR_INVALID_EVD, __func__, handle);
-    if (evd_callback_is_caller(evd) || !base_object_claim_free(&evd->object))
+    /* The destruction waits for the end of the callback, and of waits on the EVD. */
+    if (evd_callback_is_caller(evd) || evd_wait_is_caller(evd) ||
+        !base_object_claim_free(&evd->object))
         return base_refuse_handle(IT_ERR_EVD_BUSY, __func__, handle);
     evd_destroy(evd);
     return IT_SUCCESS;

@@ -167,13 +167,31 @@ static it_status_t evd_wait_look(struct evd_wait *wait, bool entry)
 
 /* ---------------------------------------------------------------- waiting */
 
+/* The EVDs on which the calling thread waits in its own loops, the innermost first. */
+struct wait_frame {
+    const struct evd *evd;
+    const struct wait_frame *outer;
+};
+static _Thread_local const struct wait_frame *wait_innermost;
+
+bool evd_wait_is_caller(const struct evd *evd)
+{
+    const struct wait_frame *frame = wait_innermost;
+
+    while (frame && frame->evd != evd)
+        frame = frame->outer;
+    return frame != NULL;
+}
+
 /*
- * This thread sleeps in the loops that run on it, which watch the streams. Deferred posts are sent,
- * and octets that have arrived are read, before.
+ * This thread sleeps in the loops that run on it, which watch the streams and call callbacks.
+ * Deferred posts are sent, and octets that have arrived are read, before.
  */
 static int evd_wait_sleep_in_loop(struct evd *evd, struct evd_waiter *waiter, uint64_t deadline_ns)
 {
+    const struct wait_frame frame = {evd, wait_innermost};
     struct evd_ia *ia = evd->ia;
+    int result;
 
     /* If this fails, the loop looks at the source when something else wakes it. */
     (void)evd_source_rely(evd);
@@ -181,7 +199,10 @@ static int evd_wait_sleep_in_loop(struct evd *evd, struct evd_waiter *waiter, ui
         ia->progress->flush(ia->progress_context);
     if (ia->progress)
         ia->progress->poll(ia->progress_context);
-    return evd_loop_wait(waiter, deadline_ns);
+    wait_innermost = &frame;
+    result = evd_loop_wait(waiter, deadline_ns);
+    wait_innermost = frame.outer;
+    return result;
 }
 
 /*

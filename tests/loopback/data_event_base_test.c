@@ -502,6 +502,34 @@ Test(data_event_base, any_kind_of_base)
     }
 }
 
+/* Tries to free the EVD on which its thread waits, then ends the wait. */
+static void free_the_awaited(it_evd_handle_t evd, void *argument)
+{
+    it_evd_handle_t awaited = argument;
+    it_event_t event;
+
+    CHECK_OK(it_evd_dequeue(evd, &event));
+    CHECK_STATUS(IT_ERR_EVD_BUSY, it_evd_free(awaited));
+    CHECK_OK(it_evd_post_se(awaited, NULL));
+}
+
+Test(data_event_base, a_callback_inside_a_wait_cannot_free_its_evd)
+{
+    it_evd_handle_t awaited;
+    it_evd_handle_t called;
+    struct fx_node node;
+    it_event_t event;
+
+    node_open(&node);
+    awaited = fx_evd(&node, IT_SOFTWARE_EVENT_STREAM, 4, 0);
+    called = fx_evd(&node, IT_SOFTWARE_EVENT_STREAM, 4, 0);
+    CHECK_OK(it_evd_callback_attach(called, free_the_awaited, awaited));
+    CHECK_OK(it_evd_post_se(called, NULL));
+    CHECK_OK(it_evd_wait(awaited, IT_TIMEOUT_INFINITE, &event, NULL));
+    CHECK_OK(it_evd_free(awaited));
+    fx_node_close(&node);
+}
+
 struct cancelled_wait {
     uint64_t timeout;
     it_status_t status;
