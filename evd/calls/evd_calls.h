@@ -16,6 +16,8 @@ void evd_make_progress(struct evd *evd);
 
 /* evd_wait.c. Returns true in a callback that runs inside a wait of this thread on the EVD. */
 bool evd_wait_is_caller(const struct evd *evd);
+/* The same for any EVD of this IA. */
+bool evd_wait_is_inside(const struct evd_ia *ia);
 
 /* evd_create.c: it_evd_free() without its checks. */
 void evd_destroy(struct evd *evd);

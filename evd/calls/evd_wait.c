@@ -183,6 +183,15 @@ bool evd_wait_is_caller(const struct evd *evd)
     return frame != NULL;
 }
 
+bool evd_wait_is_inside(const struct evd_ia *ia)
+{
+    const struct wait_frame *frame = wait_innermost;
+
+    while (frame && frame->evd->ia != ia)
+        frame = frame->outer;
+    return frame != NULL;
+}
+
 /*
  * This thread sleeps in the loops that run on it, which watch the streams and call callbacks.
  * Deferred posts are sent, and octets that have arrived are read, before.

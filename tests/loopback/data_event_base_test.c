@@ -502,32 +502,42 @@ Test(data_event_base, any_kind_of_base)
     }
 }
 
-/* Tries to free the EVD on which its thread waits, then ends the wait. */
+struct awaited {
+    it_ia_handle_t ia;
+    it_evd_handle_t evd;
+};
+
+/* Tries to free the EVD on which its thread waits, and the IA of that, then ends the wait. */
 static void free_the_awaited(it_evd_handle_t evd, void *argument)
 {
-    it_evd_handle_t awaited = argument;
+    const struct awaited *awaited = argument;
     it_event_t event;
 
     CHECK_OK(it_evd_dequeue(evd, &event));
-    CHECK_STATUS(IT_ERR_EVD_BUSY, it_evd_free(awaited));
-    CHECK_OK(it_evd_post_se(awaited, NULL));
+    CHECK_STATUS(IT_ERR_EVD_BUSY, it_evd_free(awaited->evd));
+    CHECK_STATUS(IT_ERR_EVD_BUSY, it_ia_free(awaited->ia));
+    CHECK_OK(it_evd_post_se(awaited->evd, NULL));
 }
 
-Test(data_event_base, a_callback_inside_a_wait_cannot_free_its_evd)
+Test(data_event_base, a_callback_inside_a_wait_cannot_free_what_is_awaited)
 {
-    it_evd_handle_t awaited;
+    struct awaited awaited;
     it_evd_handle_t called;
-    struct fx_node node;
+    struct fx_node waiting;
+    struct fx_node calling;
     it_event_t event;
 
-    node_open(&node);
-    awaited = fx_evd(&node, IT_SOFTWARE_EVENT_STREAM, 4, 0);
-    called = fx_evd(&node, IT_SOFTWARE_EVENT_STREAM, 4, 0);
-    CHECK_OK(it_evd_callback_attach(called, free_the_awaited, awaited));
+    node_open(&waiting);
+    node_open(&calling);
+    awaited.ia = waiting.ia;
+    awaited.evd = fx_evd(&waiting, IT_SOFTWARE_EVENT_STREAM, 4, 0);
+    called = fx_evd(&calling, IT_SOFTWARE_EVENT_STREAM, 4, 0);
+    CHECK_OK(it_evd_callback_attach(called, free_the_awaited, &awaited));
     CHECK_OK(it_evd_post_se(called, NULL));
-    CHECK_OK(it_evd_wait(awaited, IT_TIMEOUT_INFINITE, &event, NULL));
-    CHECK_OK(it_evd_free(awaited));
-    fx_node_close(&node);
+    CHECK_OK(it_evd_wait(awaited.evd, IT_TIMEOUT_INFINITE, &event, NULL));
+    CHECK_OK(it_evd_free(awaited.evd));
+    fx_node_close(&waiting);
+    fx_node_close(&calling);
 }
 
 struct cancelled_wait {

@@ -180,9 +180,11 @@ it_status_t it_ia_free(it_ia_handle_t ia_handle)
 
     if (!ia)
         return base_refuse_handle(IT_ERR_INVALID_IA, __func__, ia_handle);
-    if (evd_loop_is_inside(ia->evd.loop) || evd_callback_is_inside(&ia->evd))
+    if (evd_loop_is_inside(ia->evd.loop) || evd_callback_is_inside(&ia->evd) ||
+        evd_wait_is_inside(&ia->evd))
         return base_refuse(IT_ERR_EVD_BUSY, __func__,
-                           "ia_handle %p from a callback, which would have to end first",
+                           "ia_handle %p from a callback, which would have to end first, or the "
+                           "wait that runs it",
                            (void *)ia);
     if (!base_object_claim_free(&ia->evd.object))
         return base_refuse_handle(IT_ERR_INVALID_IA, __func__, ia_handle);
