@@ -9,7 +9,9 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <linux/net_tstamp.h>
 #include <linux/sockios.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -138,6 +140,33 @@ static void initiator(int mode)
 
 TEST_ROW(cm_convert, initiator_blocking, initiator, 0);
 TEST_ROW(cm_convert, initiator_non_blocking, initiator, O_NONBLOCK);
+
+static bool has_notes(void)
+{
+    struct pollfd poll_fd = {.fd = t.sd};
+
+    return poll(&poll_fd, 1, 0) == 1 && (poll_fd.revents & POLLERR) != 0;
+}
+
+/*
+ * The program has asked for a time stamp of each segment that leaves. The stamps fill the error
+ * queue of the socket, which must not keep the leader awake.
+ */
+Test(cm_convert, initiator_with_time_stamps, .fini = close_stream)
+{
+    int stamps = SOF_TIMESTAMPING_TX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE;
+    struct raw_mpa_frame request;
+
+    open_stream(true);
+    CHECK(setsockopt(t.sd, SOL_SOCKET, SO_TIMESTAMPING, &stamps, sizeof(stamps)) == 0);
+    CHECK_OK(it_socket_convert(t.sd, t.ep, IT_SC_DEFAULT, NULL, 0));
+    CHECK_EQ(RAW_OK, raw_receive_mpa(&t.peer, &request));
+    CHECK(has_notes());
+    CHECK(raw_send(&t.peer, &t.startup));
+    (void)established();
+    FX_WAIT_WHILE(has_notes(), "removal of the time stamps");
+    data_flows();
+}
 
 Test(cm_convert, initiator_with_message_and_private_data, .fini = close_stream)
 {

@@ -126,6 +126,8 @@ size_t uiw_round_handle(struct uiw_progress *progress, const struct epoll_event 
         if (got && round_is_talkative(ep))
             round_activate(progress, ep);
         octets += got;
+        if (events[i].events & EPOLLERR)
+            uiw_drive_clear_notes(ep);
     }
     return octets;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "vp/uiwarp/stream/uiw_stream.h"
 
+#include "base/base_call.h"
 #include "evd/deliver/evd_deliver.h"
 #include "vp/uiwarp/queue/uiw_counters.h"
 #include "vp/uiwarp/queue/uiw_srq.h"
@@ -16,6 +17,8 @@
  */
 #define DRIVE_BUDGET        32u
 #define DRIVE_BUDGET_SHARED 8u
+/* Notes of the kernel that one call removes. */
+#define DRIVE_NOTES 64u
 
 static void drive_run(struct ual_ep *ual, bool reader, bool writable, unsigned budget)
 {
@@ -111,4 +114,18 @@ size_t uiw_drive_receive(struct ual_ep *ual, uint8_t *staging, bool shared)
     }
     uiw_reader_drop(ep);
     return read.octets;
+}
+
+void uiw_drive_clear_notes(struct ual_ep *ual)
+{
+    struct uiw_ep *ep = uiw_ep_of(ual);
+    char octet;
+
+    if (!uiw_reader_try(ep))
+        return;
+    for (unsigned i = 0; ep->fd >= 0 && i < DRIVE_NOTES; i++) {
+        if (base_recv(ep->fd, &octet, sizeof(octet), MSG_ERRQUEUE | MSG_DONTWAIT) < 0)
+            break;
+    }
+    uiw_reader_drop(ep);
 }

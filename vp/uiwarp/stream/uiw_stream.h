@@ -56,6 +56,13 @@ void uiw_drive_nudge(struct ual_ep *ual, const uint8_t *fpdu, size_t length);
  */
 size_t uiw_drive_receive(struct ual_ep *ual, uint8_t *staging, bool shared);
 
+/*
+ * For the leader, when epoll reports EPOLLERR. Removes notes of the kernel from the error queue of
+ * the socket. The owner of a socket may have asked for them before its conversion: time stamps, ends
+ * of MSG_ZEROCOPY. epoll reports the socket until its error queue is empty.
+ */
+void uiw_drive_clear_notes(struct ual_ep *ual);
+
 /* ---- uiw_silence.c: peers that stay silent at the start ---- */
 
 void uiw_silence_watch(struct ual_ia *ia, struct ual_ep *ual); /* loop thread, when connected */
