@@ -1775,8 +1775,8 @@ it_status_t it_evd_callback_attach(it_evd_handle_t evd_handle, it_evd_callback_r
 it_status_t it_evd_callback_detach(it_evd_handle_t evd_handle);
 
 /**
- * Destroys an EVD with its queued events, descriptor and callback. Threads sleeping in
- * it_evd_wait return with IT_ERR_ABORT.
+ * Destroys an EVD with its queued events, descriptor and callback. Requests of peers among the
+ * events are rejected. Threads sleeping in it_evd_wait return with IT_ERR_ABORT.
  *
  * @param evd_handle  the EVD
  *

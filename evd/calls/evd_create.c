@@ -265,6 +265,34 @@ static void evd_leave_aggregate(struct evd *evd)
     evd_aggregate_left(old);
 }
 
+static bool evd_take_left(struct evd *evd, it_event_t *event)
+{
+    bool left;
+
+    base_lock_take(&evd->lock);
+    left = evd_queue_count(&evd->queue) != 0;
+    if (left)
+        (void)evd_pop_locked(evd, event);
+    base_lock_drop(&evd->lock);
+    return left;
+}
+
+/* Rejects the requests in the queue, which nobody can answer any more. */
+static void evd_refuse_requests(struct evd *evd)
+{
+    void (*refuse)(uint64_t id, bool datagram) = evd->ia->refuse_request;
+    it_event_t event;
+
+    if (!refuse || !evd_carries(evd, IT_CM_REQ_EVENT_STREAM))
+        return;
+    while (evd_take_left(evd, &event)) {
+        if (event.event_number == IT_CM_REQ_CONN_REQUEST_EVENT)
+            refuse(event.conn_req.cn_est_id, false);
+        else if (event.event_number == IT_CM_REQ_UD_SERVICE_REQUEST_EVENT)
+            refuse(event.ud_svc_request.ud_svc_req_id, true);
+    }
+}
+
 void evd_destroy(struct evd *evd)
 {
     base_object_unpublish(&evd->object);
@@ -274,6 +302,7 @@ void evd_destroy(struct evd *evd)
     evd_leave_aggregate(evd);
     evd_abort_waiters(evd);
     evd_drain_users(evd);
+    evd_refuse_requests(evd);
     evd_ia_unlink(evd->ia, &evd->object);
     evd_delete(evd);
 }

@@ -35,6 +35,8 @@ struct evd_ia {
      * knows no EPs, evd is NULL. No lock is held. Immutable like .progress.
      */
     void (*release_evd)(void *progress_context, const struct evd *evd);
+    /* Rejects an undecided request, if it is still one. No lock is held. Immutable; NULL: none. */
+    void (*refuse_request)(uint64_t id, bool datagram);
     const struct base_entries *failed_entries; /* of EPs, once the IA has failed; immutable */
     _Atomic bool failed;  /* set by evd_ia_fail: calls return IT_ERR_IA_CATASTROPHE */
     _Atomic bool closing; /* set by evd_ia_stop: waiters return IT_ERR_ABORT */

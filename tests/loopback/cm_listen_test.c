@@ -72,6 +72,32 @@ Test(cm_listen, the_type_of_a_chosen_qualifier)
     chosen((it_conn_qual_type_t)77, IT_IANA_PORT);
 }
 
+/* Nobody can answer a request that goes with its EVD, so the peer is told at once. */
+Test(cm_listen, a_request_in_an_evd_that_is_freed, .init = node_init, .fini = node_fini)
+{
+    const size_t many = 4;
+    it_conn_qual_t qual = {.type = IT_IANA_PORT};
+    it_listen_handle_t listener;
+    it_evd_handle_t aevd;
+    it_evd_handle_t evd;
+    it_ep_handle_t ep = fx_ep(&node, NULL);
+    it_event_t event;
+
+    CHECK_OK(it_evd_create(node.ia, IT_AEVD_NOTIFICATION_EVENT_STREAM, IT_EVD_DEQUEUE_NOTIFICATIONS,
+                           0, 0, NULL, &aevd, NULL));
+    CHECK_OK(it_evd_create(node.ia, IT_CM_REQ_EVENT_STREAM, (it_evd_flags_t)0, many, 0, aevd, &evd,
+                           NULL));
+    CHECK_OK(it_listen_create(node.ia, node.spigot, evd, IT_LISTEN_NO_FLAG, &qual, &listener));
+    fx_connect(&node, ep, qual.conn_qual.port);
+    event = fx_wait(aevd); /* the request stays in its EVD */
+    CHECK_EQ(IT_AEVD_NOTIFICATION_EVENT, event.event_number);
+    CHECK_OK(it_listen_free(listener));
+    CHECK_OK(it_evd_free(evd));
+    fx_conn(node.conn_evd, ep, IT_CM_MSG_CONN_PEER_REJECT_EVENT);
+    CHECK_OK(it_evd_free(aevd));
+    CHECK_OK(it_ep_free(ep));
+}
+
 /* Ended connections do not keep their port: a server can be restarted at once. */
 Test(cm_listen, after_connections)
 {

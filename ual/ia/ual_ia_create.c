@@ -108,6 +108,7 @@ it_status_t it_ia_create(const char *name, uint32_t major_version, uint32_t mino
     base_lock_init(&ia->evd.lock);
     atomic_store_explicit(&ia->evd.spin_us, ITX_SPIN_DEFAULT, memory_order_relaxed);
     ia->evd.failed_entries = &ual_ep_entries;
+    ia->evd.refuse_request = ual_request_refuse_id;
     ia->provider = provider;
     ia->pools = pools;
     memcpy(ia->name, interface_name, strlen(interface_name)); /* the rest is zero */

@@ -200,12 +200,24 @@ static void ual_request_take_all(const struct ual_ia *ia, struct base_list *take
     base_lock_drop(&ual_request_lock);
 }
 
-static it_status_t ual_request_refuse(struct ual_ia *ia, struct ual_request *request)
+static void ual_request_refuse(struct ual_request *request)
 {
     static const struct vp_ud_reply refusal = {.status = IT_UD_SVC_REQ_REJECTED};
+    const struct vp_provider *provider = request->ia->provider;
+    it_cn_est_identifier_t id = request->id;
+    it_status_t status = request->datagram ? provider->ud_reply(request, &refusal)
+                                           : provider->reject(request, NULL, 0);
 
-    return request->datagram ? ia->provider->ud_reply(request, &refusal)
-                             : ia->provider->reject(request, NULL, 0);
+    if (status != IT_SUCCESS)
+        ual_request_put_back(request, id); /* the provider's ia_close withdraws it */
+}
+
+void ual_request_refuse_id(uint64_t id, bool datagram)
+{
+    struct ual_request *request = ual_request_take(id, NULL, datagram);
+
+    if (request)
+        ual_request_refuse(request);
 }
 
 void ual_request_refuse_all(struct ual_ia *ia)
@@ -215,6 +227,5 @@ void ual_request_refuse_all(struct ual_ia *ia)
 
     ual_request_take_all(ia, &taken);
     while ((request = BASE_LIST_ITEM(base_list_take(&taken), struct ual_request, link)) != NULL)
-        if (ual_request_refuse(ia, request) != IT_SUCCESS)
-            ual_request_put_back(request, request->id); /* the provider's ia_close withdraws it */
+        ual_request_refuse(request);
 }

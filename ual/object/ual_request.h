@@ -40,6 +40,9 @@ bool ual_request_announce_unless_full(const struct ual_request *request);
 /* In the child of fork(2): all requests are the parent's. */
 void ual_requests_forget(void);
 
+/* For it_evd_free: rejects a request, unless it was answered or its peer has given up. */
+void ual_request_refuse_id(uint64_t id, bool datagram);
+
 /* For it_ia_free: rejects all requests of the IA that still wait for a decision. */
 void ual_request_refuse_all(struct ual_ia *ia);
 
