@@ -1404,8 +1404,8 @@ void it_ia_info_free(it_ia_info_t *ia_info);
  *
  * @retval IT_SUCCESS         done
  * @retval IT_ERR_INVALID_IA  ia_handle does not name an open IA
- * @retval IT_ERR_EVD_BUSY    the call comes from the callback of an EVD of this IA, or from one that
- *                            runs inside a wait on such an EVD
+ * @retval IT_ERR_EVD_BUSY    the call comes from the callback of an EVD of this IA, or from one
+ *                            that runs inside a wait on such an EVD
  *
  * Completion: none; the call is synchronous.
  * Threads: any thread. No other thread may be inside a call on the IA or its objects, except

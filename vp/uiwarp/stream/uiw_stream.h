@@ -58,8 +58,8 @@ size_t uiw_drive_receive(struct ual_ep *ual, uint8_t *staging, bool shared);
 
 /*
  * For the leader, when epoll reports EPOLLERR. Removes notes of the kernel from the error queue of
- * the socket. The owner of a socket may have asked for them before its conversion: time stamps, ends
- * of MSG_ZEROCOPY. epoll reports the socket until its error queue is empty.
+ * the socket. The owner of a socket may have asked for them before its conversion: time stamps, or
+ * ends of MSG_ZEROCOPY. epoll reports the socket until its error queue is empty.
  */
 void uiw_drive_clear_notes(struct ual_ep *ual);
 
