@@ -4,17 +4,23 @@
 
 #include "base/base_call.h"
 
-/* One such call; on the stack of the thread that waits. */
+/*
+ * One such call; on the stack of the caller, the thread that waits. The caller may have loops of
+ * its own. Their work goes on while it waits: otherwise two threads that call into each other's
+ * loops would wait for ever. A function that uses data of the caller's loops sets .holds. Before
+ * it runs, the other thread asks the caller (.asked) to leave its loops alone, and waits until the
+ * caller confirms this (.held). From then on the caller only waits for .done.
+ */
 struct loop_call {
     struct evd_task task;
     struct evd_loop *loop;
     void (*function)(void *argument);
     void *argument;
-    bool holds;           /* the function uses data of the caller's thread: see loop_call */
+    bool holds;
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t changed;
-    bool asked; /* the caller is asked to stop working for its loops */
-    bool held;  /* the caller has stopped */
+    bool asked;
+    bool held;
     bool done;
     int kick_fd; /* eventfd that the caller polls; -1: it waits for .changed */
 };

@@ -11,7 +11,10 @@
 
 #include <errno.h>
 
+/* Calls of evd_loop_poll inside a loop have the numbers 0 to 15, again and again. */
 #define LOOP_POLLS_INSIDE 16u
+#define LOOP_POLL_ENDS    0u /* returns false: the callback that polls ends */
+#define LOOP_POLL_LOOKS   8u /* does a round of work */
 
 /* ---------------------------------------------------------------- polling */
 
@@ -190,15 +193,20 @@ void loop_serve(void)
         loop_end_quiet();
 }
 
+static unsigned loop_poll_number(void)
+{
+    return loop_here.depth > 0 ? ++loop_here.asked % LOOP_POLLS_INSIDE : LOOP_POLL_LOOKS;
+}
+
 bool evd_loop_poll(void)
 {
-    bool inside = loop_here.depth > 0;
-    unsigned turn = inside ? ++loop_here.asked % LOOP_POLLS_INSIDE : LOOP_POLLS_INSIDE / 2;
-
+    unsigned number = loop_poll_number();
     int cancel;
 
-    if (turn != LOOP_POLLS_INSIDE / 2 || loop_here.quiet)
-        return turn != 0;
+    if (number == LOOP_POLL_ENDS)
+        return false;
+    if (number != LOOP_POLL_LOOKS || loop_here.quiet)
+        return true;
     /* A thread cancelled in here would leave its loops quiet, and its EVD in use, for ever. */
     (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     loop_here.quiet = true;

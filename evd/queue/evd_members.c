@@ -6,16 +6,23 @@
  */
 #include "evd/queue/evd_object.h"
 
-/* Returns how many events the AEVD can take from this member now. */
+/*
+ * Returns how many events the AEVD can take from this member now. An AEVD without
+ * IT_EVD_DEQUEUE_NOTIFICATIONS hands out the member's own events. With it, the AEVD hands out a
+ * notification each time the member becomes ready; for an armed member, each time it has fired.
+ */
 static size_t evd_offer_locked(const struct evd *member)
 {
-    size_t takeable = member->enabled ? evd_queue_takeable(&member->queue, member->threshold) : 0;
+    size_t takeable;
 
+    if (!member->enabled)
+        return 0;
     if (member->aevd->notifies && member->arm != ITX_EVD_ARM_OFF)
-        return member->enabled ? member->fired : 0;
-    if (!member->aevd->notifies || takeable == 0)
+        return member->fired;
+    takeable = evd_queue_takeable(&member->queue, member->threshold);
+    if (!member->aevd->notifies)
         return takeable;
-    return atomic_load_explicit(&member->notified, memory_order_relaxed) ? 0 : 1;
+    return takeable > 0 && !atomic_load_explicit(&member->notified, memory_order_relaxed) ? 1 : 0;
 }
 
 /* Returns true when somebody must be told that the AEVD's list has changed. */

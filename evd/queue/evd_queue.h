@@ -89,20 +89,23 @@ static inline bool evd_queue_meets(const struct evd_queue *queue, size_t thresho
 }
 
 /*
- * Returns how many events can be taken before the queue is no longer ready. It is ready, and the
- * result is not 0, when the threshold is met and it holds a notification event, or when it holds a
- * failed completion.
+ * Returns how many events a consumer can take, one after the other, each while the queue is ready.
+ * The queue is ready for one of two reasons. It holds a failed completion: that lasts until the
+ * newest of them is taken. Or it holds a notification event and meets the threshold: that lasts
+ * until the newest notification event is taken, or the count falls below the threshold. The result
+ * is 0 if the queue is not ready now.
  */
 static inline size_t evd_queue_takeable(const struct evd_queue *queue, size_t threshold)
 {
     uint64_t needed = threshold > 1 ? threshold : 1;
     uint64_t count = queue->tail - queue->head;
-    uint64_t above = count >= needed ? count - needed + 1 : 0;
-    uint64_t notify = queue->notify_end > queue->head ? queue->notify_end - queue->head : 0;
-    uint64_t failed = queue->failed_end > queue->head ? queue->failed_end - queue->head : 0;
-    uint64_t usual = notify < above ? notify : above;
+    /* How many events can be taken while each condition holds. */
+    uint64_t threshold_lasts = count >= needed ? count - needed + 1 : 0;
+    uint64_t notify_lasts = queue->notify_end > queue->head ? queue->notify_end - queue->head : 0;
+    uint64_t failed_lasts = queue->failed_end > queue->head ? queue->failed_end - queue->head : 0;
+    uint64_t both_last = notify_lasts < threshold_lasts ? notify_lasts : threshold_lasts;
 
-    return (size_t)(failed > usual ? failed : usual);
+    return (size_t)(failed_lasts > both_last ? failed_lasts : both_last);
 }
 
 #endif

@@ -35,8 +35,9 @@ size_t evd_source_move_locked(struct evd *evd)
     } while (count == asked && count > 0);
     source->held_back = asked == 0;
     /*
-     * The source may still hold the completion that a thread waits for, so the queue counts as one
-     * with a notification event.
+     * Without room in the queue, the source keeps what it has, and the queue cannot tell whether a
+     * notification event is among it. So the newest event in the queue counts as one: a thread that
+     * waits for a notification wakes, takes events, and so makes room for the next move.
      */
     if (source->held_back)
         evd->queue.notify_end = evd->queue.tail;

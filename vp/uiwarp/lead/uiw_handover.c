@@ -106,6 +106,11 @@ static unsigned handover_patience(struct ual_ia *ia)
                : HANDOVER_PATIENT_TICKS;
 }
 
+/*
+ * One look at the consumers, a millisecond after the last one; .stints has changed if one has led
+ * since then. Without a leader for long enough, the loop watches, and there are no more ticks. If
+ * the same leader has slept through enough ticks, the loop parks. Otherwise another tick follows.
+ */
 static void handover_tick(void *argument)
 {
     struct ual_ia *ia = argument;
@@ -113,19 +118,17 @@ static void handover_tick(void *argument)
     uint32_t stints = atomic_load_explicit(&progress->stints, memory_order_relaxed);
     bool leads =
         atomic_load_explicit(&progress->leader, memory_order_relaxed) == UIW_LEADER_CONSUMER;
+    bool same = stints == progress->stints_seen;
+    bool sleeps = leads && same && atomic_load_explicit(&progress->asleep, memory_order_relaxed);
 
     atomic_fetch_add_explicit(&progress->thread_wakeups, 1, memory_order_relaxed);
-    progress->idle_ticks = stints == progress->stints_seen ? progress->idle_ticks + 1 : 0;
+    progress->stints_seen = stints;
+    progress->idle_ticks = same ? progress->idle_ticks + 1 : 0;
+    progress->asleep_ticks = sleeps ? progress->asleep_ticks + 1 : 0;
     if (!leads && progress->idle_ticks >= handover_patience(ia)) {
         handover_watch(ia);
         return;
     }
-    if (leads && stints == progress->stints_seen &&
-        atomic_load_explicit(&progress->asleep, memory_order_relaxed))
-        progress->asleep_ticks++;
-    else
-        progress->asleep_ticks = 0;
-    progress->stints_seen = stints;
     /* Otherwise a consumer that polls only now and then would rarely ask epoll. */
     atomic_store_explicit(&progress->look, true, memory_order_relaxed);
     if (progress->asleep_ticks >= HANDOVER_ASLEEP_TICKS && handover_park(progress))

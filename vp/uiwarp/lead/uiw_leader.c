@@ -47,8 +47,14 @@ void uiw_leader_quiesce(struct ual_ia *ia)
     struct uiw_progress *progress = uiw_progress_of(ia);
     uint32_t rounds;
 
+    /*
+     * A leader has pointers to EPs in the events of its round, and, from round to round, among the
+     * active streams. Each round first looks at .purge, and if that has changed, removes all active
+     * streams, which still uses them. The round that runs now may have looked before the addition.
+     * It may use the EP, and leave it among the active streams. The next round removes it from
+     * there. So two rounds have to end.
+     */
     atomic_fetch_add_explicit(&progress->purge, 1, memory_order_seq_cst);
-    /* The current round may have missed .purge. The next one sees it, and has to end, too. */
     rounds = atomic_load_explicit(&progress->rounds, memory_order_seq_cst);
     while (!uiw_leader_claim(progress, UIW_LEADER_CONSUMER)) {
         /* A leader that sleeps looks at .purge before it uses what epoll reports. */

@@ -111,7 +111,12 @@ void uiw_agenda_run(struct uiw_agenda *agenda, uiw_agenda_match *match, const vo
         struct uiw_agenda_entry *entry = BASE_STACK_ITEM(taken, struct uiw_agenda_entry, link);
 
         taken = taken->next;
-        /* Clears UIW_AGENDA_LISTED and adds this thread as a user. */
+        /*
+         * The entry is no longer listed, and this thread uses it. Both change in one step: between
+         * two, the state would be 0, and uiw_agenda_leave would let the EP go. UIW_AGENDA_LISTED is
+         * set, so subtracting it clears it. Work that is published from here on finds it cleared,
+         * and the entry is pushed again, even while act runs.
+         */
         (void)atomic_fetch_add(&entry->state, UIW_AGENDA_USER - UIW_AGENDA_LISTED);
         act(entry);
         (void)atomic_fetch_sub_explicit(&entry->state, UIW_AGENDA_USER, memory_order_release);

@@ -64,8 +64,11 @@ static bool batch_meets_notice(const struct uiw_ep *ep, const struct uiw_batch *
 }
 
 /*
- * Returns true if the batch may grow. A rest short enough to be copied is always added: 64 KiB are
- * one FPDU and a few octets. So is a short Send behind a Write.
+ * Returns true if the batch may grow. It grows up to a number of octets, or up to an FPDU that is
+ * sent in two calls (a cut). Two things may follow all the same, since the batch hardly grows by
+ * them and each would otherwise cost a call of its own: the rest of a message that has begun, if it
+ * is short enough to be copied (64 KiB are one FPDU and a few octets), and a short Send behind a
+ * Write.
  */
 static bool batch_has_octets(const struct uiw_ep *ep, const struct uiw_batch *batch)
 {
@@ -167,7 +170,12 @@ static bool batch_look(struct uiw_ep *ep, struct uiw_batch *batch)
     return batch_acknowledge(ep, batch);
 }
 
-/* Adds an FPDU. A response overtakes a request that may not start yet (fence, ORD). */
+/*
+ * Adds an FPDU, of a request or of a response. Local requests at the cursor are executed first,
+ * since they send nothing. They may move the cursor beyond the posts known so far, so the
+ * comparison with these allows for that. A response overtakes a request that may not start yet
+ * (fence, ORD), but not one that only lacks room: it would get between the segments of a Write.
+ */
 static bool batch_add(struct uiw_ep *ep, struct uiw_batch *batch)
 {
     enum batch_turn turn;
@@ -182,7 +190,6 @@ static bool batch_add(struct uiw_ep *ep, struct uiw_batch *batch)
         return false;
     if (batch_try(ep, batch, turn))
         return true;
-    /* Without room nothing follows: a response would get between the segments of a Write. */
     if (turn != BATCH_REQUEST || batch->full || uiw_has_failed(ep) ||
         !uiw_irq_waits(&ep->reads, batch->cursor.irq))
         return false;

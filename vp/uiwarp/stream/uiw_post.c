@@ -82,27 +82,31 @@ enum post_pace {
 };
 
 /*
- * Decides when the requests up to the tail are sent; all of them are filled in. A post without
- * IT_COALESCE_WR_FLAG releases the held ones at once. So does one that takes the last slot, since
- * no other can follow it.
+ * Decides when the requests up to the tail are sent; all of them are filled in. A post with
+ * IT_COALESCE_WR_FLAG is held until a post without it, or a sweep. If it takes the last slot, no
+ * post can follow, so it releases the held ones itself. A post that releases others is never
+ * deferred.
  */
 static enum post_pace post_pace_locked(struct uiw_ep *ep, const struct vp_request *request)
 {
     uint32_t tail = atomic_load_explicit(&ep->sq.tail, memory_order_relaxed);
-    bool others_wait = atomic_load_explicit(&ep->sq_ready, memory_order_relaxed) != tail - 1;
+    bool others_held = atomic_load_explicit(&ep->sq_ready, memory_order_relaxed) != tail - 1;
     uint64_t taken;
 
     if ((request->flags & IT_COALESCE_WR_FLAG) && uiw_queue_in_use(&ep->sq) < ep->sq.depth) {
-        if (!others_wait)
+        if (!others_held)
             ep->hold_met = false;
         return POST_HELD;
     }
     /* Hands the slots to the sender, which reads it with acquire. */
     atomic_store_explicit(&ep->sq_ready, tail, memory_order_release);
-    if (post_may_wait_locked(ep, request) && !others_wait)
+    if (post_may_wait_locked(ep, request) && !others_held)
         return POST_SOON;
     uiw_pacing_release(&ep->pacing);
-    /* While consumers poll or wait, the IA's thread reads nothing, and .taken does not change. */
+    /*
+     * .taken is the time when the IA's thread last began to read. It is unchanged in a program that
+     * reads on threads of its own, which has no use for staying: see uiw_stay.h.
+     */
     taken = atomic_load_explicit(&ep->ia->progress.taken, memory_order_relaxed);
     if (__builtin_expect(taken == ep->stay.seen, true))
         return POST_NOW;
