@@ -92,7 +92,7 @@ Test(uiw_end, the_consumer_hears_of_an_error)
     uiw_stream_check_end(&stream, IT_CM_MSG_CONN_BROKEN_EVENT, IT_ASYNC_AFF_EP_FAILURE);
 }
 
-/* The failed request comes first. The others are flushed. */
+/* The failed request keeps its place. The others are flushed. */
 Test(uiw_end, the_request_and_the_receive_that_failed)
 {
     uiw_stream_post_recv(&stream, 0, 64);
@@ -105,8 +105,8 @@ Test(uiw_end, the_request_and_the_receive_that_failed)
                                         .failed_index = 1,
                                         .failed_status = IT_DTO_ERR_LOCAL_PROTECTION,
                                         .recv_status = IT_DTO_ERR_LOCAL_LENGTH}));
-    uiw_stream_done(stream.node.request_evd, 4, IT_DTO_ERR_LOCAL_PROTECTION);
     check_flushed(stream.node.request_evd, 3);
+    uiw_stream_done(stream.node.request_evd, 4, IT_DTO_ERR_LOCAL_PROTECTION);
     check_flushed(stream.node.request_evd, 5);
     uiw_stream_done(stream.node.recv_evd, 1, IT_DTO_ERR_LOCAL_LENGTH);
     check_flushed(stream.node.recv_evd, 2);
