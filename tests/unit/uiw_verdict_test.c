@@ -68,11 +68,8 @@ static void finish(void)
 /* failed: the cookie of the failed request, or 0 if none failed. The others are flushed. */
 static void check_requests(it_dto_cookie_t last, it_dto_cookie_t failed, it_dto_status_t status)
 {
-    if (failed)
-        uiw_stream_done(stream.node.request_evd, failed, status);
     for (it_dto_cookie_t cookie = SEND; cookie <= last; cookie++)
-        if (cookie != failed)
-            uiw_stream_done(stream.node.request_evd, cookie, FLUSHED);
+        uiw_stream_done(stream.node.request_evd, cookie, cookie == failed ? status : FLUSHED);
     fx_empty(stream.node.request_evd);
 }
 
