@@ -67,6 +67,21 @@ static void reset_is_told(void (*end)(struct sdp_connection *))
     CHECK(sdp_close(pair[0], NULL) == 0);
 }
 
+/* The other end's greeting has not even arrived: only then it can be told. */
+static void early_reset(unsigned side)
+{
+    static const enum sdp_role roles[] = {SDP_ACTIVE, SDP_PASSIVE};
+    const struct linger linger = {.l_onoff = 1};
+    int fds[2];
+
+    sdp_kit_tcp(fds);
+    CHECK(sdp_connection_start(fds[side], roles[side], NULL, NULL, &pair[side]) == 0);
+    CHECK(sdp_close(pair[side], &linger) == 0);
+    CHECK(sdp_connection_start(fds[1 - side], roles[1 - side], NULL, NULL, &pair[1 - side]) == 0);
+    CHECK_EQ(-ECONNRESET, sdp_kit_receive(pair[1 - side], octets, 5, 0));
+    CHECK(sdp_close(pair[1 - side], NULL) == 0);
+}
+
 static void close_unread(struct sdp_connection *connection)
 {
     CHECK(sdp_close(connection, NULL) == 0);
@@ -326,6 +341,8 @@ int main(void)
     what_was_sent_arrives();
     reset_is_told(close_unread);
     reset_is_told(close_linger_0);
+    early_reset(0);
+    early_reset(1);
     data_for_nobody();
     linger_waits();
     shutdown_of_reading();

@@ -175,14 +175,18 @@ static void on_receive(struct sdp_connection *connection, uint32_t slot, uint32_
 {
     struct sdp_heard heard;
     uint32_t aimed = 0; /* octets of payload */
+    bool greeted = connection->machine.greeted;
 
-    if (connection->failed)
+    if (connection->failed && !sdp_machine_awaits_greeting(&connection->machine))
         return;
     if (marked)
         aimed = settle(connection, slot, length);
     connection->counters.messages_received++;
     if (!sdp_machine_hear(&connection->machine, sdp_slot(connection, slot), length, &heard)) {
-        sdp_reset(connection);
+        if (greeted)
+            sdp_reset(connection);
+        else
+            sdp_fail(connection, ECONNRESET); /* nothing may be sent to such a peer */
         return;
     }
     if (heard.reset) {
@@ -357,8 +361,9 @@ void sdp_push(struct sdp_connection *connection)
             sdp_machine_finish(machine);
         push_control(connection);
         drained = sdp_post_is_done(connection, connection->tx_end);
-        if (drained && (machine->failed ? machine->due == 0 || sdp_machine_credits(machine) == 0
-                                        : machine->sent_disconn && machine->got_disconn))
+        if (drained && !sdp_machine_awaits_greeting(machine) &&
+            (machine->failed ? machine->due == 0 || sdp_machine_credits(machine) == 0
+                             : machine->sent_disconn && machine->got_disconn))
             disconnect(connection);
     }
     if (connection->detached && (connection->ended || connection->lost))

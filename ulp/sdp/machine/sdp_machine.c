@@ -146,6 +146,11 @@ void sdp_machine_abort(struct sdp_machine *machine)
     machine->due = SDP_DUE_ABORT;
 }
 
+bool sdp_machine_awaits_greeting(const struct sdp_machine *machine)
+{
+    return !machine->greeted && (machine->due & SDP_DUE_ABORT) != 0;
+}
+
 /* ---- Hearing -------------------------------------------------------------------------------- */
 
 static bool (*const hearers[256])(struct sdp_machine *, const struct sdp_message *,
@@ -181,7 +186,7 @@ bool sdp_machine_hear(struct sdp_machine *machine, const unsigned char *octets, 
     struct sdp_message message;
 
     memset(heard, 0, sizeof(*heard));
-    if (machine->failed)
+    if (machine->failed && !sdp_machine_awaits_greeting(machine))
         return false;
     if (!machine->greeted)
         return hear_hello(machine, octets, length, heard);

@@ -150,6 +150,9 @@ void sdp_machine_urgent(struct sdp_machine *machine);
 void sdp_machine_finish(struct sdp_machine *machine);
 void sdp_machine_abort(struct sdp_machine *machine);
 
+/* Returns true if AbortConn waits for the peer's greeting, without which nothing may be sent. */
+bool sdp_machine_awaits_greeting(const struct sdp_machine *machine);
+
 /*
  * ---- ZCopy: data of this side ------------------------------------------------------------------
  */
