@@ -42,6 +42,7 @@ struct sdp_hooks_named {
 };
 extern const struct sdp_hooks_named sdp_hooks_data[]; /* each table ends with a NULL */
 extern const struct sdp_hooks_named sdp_hooks_bad[];
+extern const struct sdp_hooks_named sdp_hooks_edges[];
 extern const struct sdp_hooks_named sdp_hooks_events[];
 extern const struct sdp_hooks_named sdp_hooks_behind[];
 extern const struct sdp_hooks_named sdp_hooks_memory[];

@@ -41,6 +41,27 @@ static void skip(struct reading *reading, size_t octets)
     }
 }
 
+/*
+ * As TCP does, takes no octet of a message if memory for one of them is missing, in whichever part.
+ * Returns false then. A copy to one part finds out itself.
+ */
+static bool has_room(struct reading *reading, size_t octets)
+{
+    const struct iovec *part = reading->parts;
+    size_t at = reading->at;
+
+    if (reading->flags & MSG_TRUNC || octets <= part->iov_len - at)
+        return true;
+    for (; octets > 0; part++, at = 0) {
+        size_t some = part->iov_len - at < octets ? part->iov_len - at : octets;
+
+        if (!sdp_guard_present((char *)part->iov_base + at, some, true))
+            return false;
+        octets -= some;
+    }
+    return true;
+}
+
 /* Returns how many octets the program's memory has taken: fewer if some of it is missing. */
 static size_t put(struct reading *reading, const unsigned char *octets, size_t count)
 {
@@ -50,6 +71,10 @@ static size_t put(struct reading *reading, const unsigned char *octets, size_t c
     if (reading->flags & MSG_TRUNC) {
         skip(reading, count);
         return count;
+    }
+    if (!has_room(reading, count)) {
+        reading->faulted = true;
+        return 0;
     }
     for (; left > 0; left -= part) {
         part = reading->parts->iov_len - reading->at;

@@ -11,11 +11,14 @@
 
 #define LEND_MIN 16384u /* octets of a message from which they are not copied before */
 
+#define AHEAD_MAX 32768u /* octets that TCP copies at a time, or none of them */
+
 /* The position of a call in its vector. */
 struct cursor {
     const struct iovec *parts;
     size_t at; /* offset in the first part */
     size_t left;
+    size_t present; /* the next octets, which are not missing */
 };
 
 static bool cursor_start(struct cursor *cursor, const struct iovec *parts, int count)
@@ -26,6 +29,30 @@ static bool cursor_start(struct cursor *cursor, const struct iovec *parts, int c
             return false;
         cursor->left += parts[i].iov_len;
     }
+    if (count == 1)
+        cursor->present = cursor->left; /* the copy finds out itself */
+    return true;
+}
+
+/*
+ * As TCP does, takes none of the next octets if one of them is missing, in whichever part. Returns
+ * false then.
+ */
+static bool look_ahead(struct cursor *cursor)
+{
+    size_t left = cursor->left < AHEAD_MAX ? cursor->left : AHEAD_MAX;
+    size_t at = cursor->at;
+
+    if (cursor->present > 0)
+        return true;
+    cursor->present = left;
+    for (const struct iovec *part = cursor->parts; left > 0; part++, at = 0) {
+        size_t octets = part->iov_len - at < left ? part->iov_len - at : left;
+
+        if (!sdp_guard_present((char *)part->iov_base + at, octets, false))
+            return false;
+        left -= octets;
+    }
     return true;
 }
 
@@ -33,6 +60,7 @@ static void cursor_advance(struct cursor *cursor, size_t octets)
 {
     cursor->at += octets;
     cursor->left -= octets;
+    cursor->present -= cursor->present < octets ? cursor->present : octets;
     while (cursor->left > 0 && cursor->at == cursor->parts->iov_len) {
         cursor->parts++;
         cursor->at = 0;
@@ -137,13 +165,15 @@ static int copy_all(struct sdp_connection *connection, struct cursor *cursor, in
     int error = 0;
 
     while (cursor->left > 0 && ring_room(connection) > 0) {
+        bool present = look_ahead(cursor);
+
         /* The urgent octet is marked before it is sent. */
-        if (!(flags & MSG_OOB) && lend_some(connection, cursor, &error)) {
+        if (present && !(flags & MSG_OOB) && lend_some(connection, cursor, &error)) {
             if (error != 0)
                 return error;
             continue;
         }
-        if (!copy_some(connection, cursor)) {
+        if (!present || !copy_some(connection, cursor)) {
             connection->more = (flags & MSG_MORE) != 0;
             return EFAULT;
         }

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Calls at the edges of what the kernel takes: counts, time limits, parts of vectors. */
+#include "hooks/sdp_hooks_kit.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+static char buffer[1 << 18];
+static void *volatile missing = (void *)8; /* the compiler refuses such arguments */
+
+/* ---- Vectors of which a part is missing ----------------------------------------------------- */
+
+static void drain(int fd)
+{
+    long all = 0;
+    ssize_t got;
+
+    while ((got = recv(fd, buffer, sizeof(buffer), MSG_DONTWAIT)) > 0)
+        all += got;
+    sdp_hooks_note("left: %ld, %s", all, strerrorname_np(errno));
+}
+
+static void send_parts(struct sdp_hooks_pair *pair, size_t good, size_t bad)
+{
+    struct iovec parts[3] = {{buffer, good}, {missing, bad}, {buffer, 5}};
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = 3};
+    ssize_t sent;
+
+    sdp_hooks_note("good %zu, bad %zu", good, bad);
+    sent = SAY(writev(pair->client, parts, 3));
+    if (sent > 0)
+        (void)SAY(recv(pair->server, buffer, (size_t)sent, MSG_WAITALL));
+    sent = SAY(sendmsg(pair->client, &message, MSG_DONTWAIT));
+    if (sent > 0)
+        (void)SAY(recv(pair->server, buffer, (size_t)sent, MSG_WAITALL));
+    SAY(send(pair->client, "abc", 3, 0));
+    SAY(recv(pair->server, buffer, 3, MSG_WAITALL));
+    drain(pair->server);
+}
+
+/* Of more than 32 KiB, how many leave depends on where the kernel's pages end. */
+static void sent_parts(void)
+{
+    static const size_t sizes[] = {1, 100, 5000, 20000};
+    struct sdp_hooks_pair pair;
+
+    sdp_hooks_open(&pair);
+    for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        send_parts(&pair, sizes[i], 10);
+        send_parts(&pair, sizes[i], 100000);
+    }
+    sdp_hooks_close(&pair);
+}
+
+static void received_parts(void)
+{
+    struct sdp_hooks_pair pair;
+    struct iovec parts[3] = {{buffer, 3}, {missing, 3}, {buffer + 3, 3}};
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = 3};
+
+    sdp_hooks_open(&pair);
+    SAY(send(pair.client, "abcdefghi", 9, 0));
+    sdp_hooks_await("in", pair.server, POLLIN, POLLIN);
+    SAY(recvmsg(pair.server, &message, MSG_PEEK));
+    SAY(readv(pair.server, parts, 3));
+    drain(pair.server);
+    SAY(send(pair.client, "ab", 2, 0));
+    sdp_hooks_await("in", pair.server, POLLIN, POLLIN);
+    SAY(readv(pair.server, parts, 3));
+    drain(pair.server);
+    sdp_hooks_close(&pair);
+}
+
+const struct sdp_hooks_named sdp_hooks_edges[] = {
+    {"sent_parts", sent_parts}, {"received_parts", received_parts}, {NULL, NULL}};
