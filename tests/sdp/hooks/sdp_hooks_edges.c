@@ -86,5 +86,63 @@ static void received_parts(void)
     sdp_hooks_close(&pair);
 }
 
-const struct sdp_hooks_named sdp_hooks_edges[] = {
-    {"sent_parts", sent_parts}, {"received_parts", received_parts}, {NULL, NULL}};
+/* ---- sendfile ------------------------------------------------------------------------------- */
+
+static void send_from(const char *what, int to, int from)
+{
+    off_t offset = 0;
+
+    sdp_hooks_note("%s", what);
+    SAY(sendfile(to, from, NULL, 10));
+    SAY(sendfile(to, from, &offset, 10));
+    SAY(sendfile(to, from, NULL, 0));
+    sdp_hooks_note("%ld", (long)offset);
+}
+
+static int written_file(int flags)
+{
+    char path[] = "/tmp/sdp_hooks.XXXXXX";
+    int made = mkstemp(path);
+    int fd = open(path, flags | O_CLOEXEC);
+
+    (void)!write(made, "abcdefgh", 8);
+    (void)unlink(path);
+    (void)close(made);
+    return fd;
+}
+
+static void no_files(void)
+{
+    struct sdp_hooks_pair pair;
+    int ends[2] = {-1, -1};
+    int sockets[2] = {-1, -1};
+    off_t negative = -5;
+    int file = written_file(O_RDONLY);
+
+    sdp_hooks_open(&pair);
+    SAY(pipe(ends));
+    SAY(write(ends[1], "abc", 3));
+    SAY(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets));
+    send_from("folder", pair.server, open("/tmp", O_RDONLY | O_CLOEXEC));
+    send_from("path", pair.server, open("/tmp", O_PATH | O_CLOEXEC));
+    send_from("pipe", pair.server, ends[0]);
+    send_from("wrong end", pair.server, ends[1]);
+    send_from("socket", pair.server, sockets[0]);
+    send_from("itself", pair.server, pair.server);
+    send_from("its peer", pair.server, pair.client);
+    send_from("written only", pair.server, written_file(O_WRONLY));
+    send_from("closed", pair.server, 99);
+    send_from("set", pair.server, epoll_create1(EPOLL_CLOEXEC));
+    send_from("file", pair.server, file);
+    SAY(sendfile(pair.server, file, &negative, 3));
+    SAY(sendfile(pair.server, file, NULL, (size_t)-1));
+    SAY(recv(pair.client, buffer, 16, MSG_WAITALL));
+    drain(pair.client);
+    SAY(sendfile(file, pair.client, NULL, 3));
+    sdp_hooks_close(&pair);
+}
+
+const struct sdp_hooks_named sdp_hooks_edges[] = {{"sent_parts", sent_parts},
+                                                  {"received_parts", received_parts},
+                                                  {"no_files", no_files},
+                                                  {NULL, NULL}};

@@ -32,13 +32,27 @@ static bool is_converted(int fd, bool writes)
 }
 
 /* Returns where sendfile begins to read; below 0: it fails, as the kernel's does. */
-static off_t start_of(int from, const off_t *offset)
+static off_t start_of(int from, const off_t *offset, size_t count)
 {
-    off_t at = offset ? *offset : lseek(from, 0, SEEK_CUR);
+    int mode = fcntl(from, F_GETFL);
+    off_t at;
 
-    if (at < 0 && (offset || errno == ESPIPE))
+    if (mode < 0 || mode & O_PATH || (mode & O_ACCMODE) == O_WRONLY) {
+        errno = EBADF;
+        return -1;
+    }
+    at = offset ? *offset : lseek(from, 0, SEEK_CUR);
+    if (at < 0 ? offset || errno == ESPIPE : count > SSIZE_MAX) {
         errno = EINVAL;
+        return -1;
+    }
     return at;
+}
+
+/* The error of sendfile for one of pread or write. */
+static int error_of(int error, const off_t *offset)
+{
+    return error == EISDIR || (error == ESPIPE && !offset) ? EINVAL : error;
 }
 
 /* Copies from a file that can be read again, so that octets that are not sent are not lost. */
@@ -56,7 +70,7 @@ ssize_t sendfile(int to, int from, off_t *offset, size_t count)
         errno = EFAULT;
         return -1;
     }
-    at = start_of(from, offset);
+    at = start_of(from, offset, count);
     if (at < 0)
         return -1;
     while (done < count) {
@@ -68,8 +82,10 @@ ssize_t sendfile(int to, int from, off_t *offset, size_t count)
         if (sent < got)
             break;
     }
-    if (done == 0 && sent < 0)
+    if (done == 0 && sent < 0) {
+        errno = error_of(errno, offset);
         return -1;
+    }
     if (offset)
         *offset = at + (off_t)done;
     else
