@@ -142,7 +142,85 @@ static void no_files(void)
     sdp_hooks_close(&pair);
 }
 
+/* ---- After the end -------------------------------------------------------------------------- */
+
+static void say_option(int fd, const char *what, int level, int name)
+{
+    char value[512];
+    socklen_t length = sizeof(value);
+
+    errno = 0;
+    (void)sdp_hooks_say(what, getsockopt(fd, level, name, value, &length));
+    sdp_hooks_note("%u", length > 16);
+}
+
+static void say_options(int fd)
+{
+    int on = 1;
+
+    say_option(fd, "TCP_INFO", IPPROTO_TCP, TCP_INFO);
+    say_option(fd, "TCP_NODELAY", IPPROTO_TCP, TCP_NODELAY);
+    say_option(fd, "TCP_MAXSEG", IPPROTO_TCP, TCP_MAXSEG);
+    say_option(fd, "TCP_CONGESTION", IPPROTO_TCP, TCP_CONGESTION);
+    say_option(fd, "TCP_USER_TIMEOUT", IPPROTO_TCP, TCP_USER_TIMEOUT);
+    say_option(fd, "SO_KEEPALIVE", SOL_SOCKET, SO_KEEPALIVE);
+    say_option(fd, "SO_SNDBUF", SOL_SOCKET, SO_SNDBUF);
+    say_option(fd, "SO_ERROR", SOL_SOCKET, SO_ERROR);
+    say_option(fd, "SO_PEERCRED", SOL_SOCKET, SO_PEERCRED);
+
+    say_option(fd, "SO_COOKIE", SOL_SOCKET, SO_COOKIE);
+    say_option(fd, "SO_INCOMING_CPU", SOL_SOCKET, SO_INCOMING_CPU);
+    say_option(fd, "SO_MEMINFO", SOL_SOCKET, SO_MEMINFO);
+    say_option(fd, "SO_BINDTODEVICE", SOL_SOCKET, SO_BINDTODEVICE);
+    say_option(fd, "IP_TOS", IPPROTO_IP, IP_TOS);
+    say_option(fd, "unknown", IPPROTO_TCP, 250);
+    SAY(setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on)));
+    SAY(setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)));
+    SAY(setsockopt(fd, IPPROTO_TCP, TCP_CORK, &on, sizeof(on)));
+    SAY(setsockopt(fd, IPPROTO_TCP, 250, &on, sizeof(on)));
+    SAY(setsockopt(fd, IPPROTO_IP, IP_TOS, &on, sizeof(on)));
+    SAY(setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &on, sizeof(on)));
+}
+
+static void options_of_ended(void)
+{
+    struct sdp_hooks_pair pair;
+    struct sockaddr_storage name;
+    socklen_t length = sizeof(name);
+
+    sdp_hooks_open(&pair);
+    say_options(pair.server);
+    SAY(shutdown(pair.client, SHUT_WR));
+    SAY(recv(pair.server, buffer, 1, 0));
+    say_options(pair.server);
+    SAY(shutdown(pair.server, SHUT_WR));
+    sdp_hooks_await("over", pair.server, POLLIN, POLLHUP);
+    sdp_hooks_await("over", pair.client, POLLIN, POLLHUP);
+    for (int i = 0; i < 5000 && getpeername(pair.server, (struct sockaddr *)&name, &length) == 0;
+         i++)
+        (void)poll(NULL, 0, 1); /* until the last octets have been confirmed */
+    say_options(pair.server);
+    say_options(pair.client);
+    sdp_hooks_close(&pair);
+}
+
+static void options_of_reset(void)
+{
+    struct linger none = {1, 0};
+    struct sdp_hooks_pair pair;
+
+    sdp_hooks_open(&pair);
+    SAY(setsockopt(pair.client, SOL_SOCKET, SO_LINGER, &none, sizeof(none)));
+    SAY(close(pair.client));
+    sdp_hooks_await("reset", pair.server, POLLIN, POLLERR);
+    say_options(pair.server);
+    pair.client = -1;
+    sdp_hooks_close(&pair);
+}
+
 const struct sdp_hooks_named sdp_hooks_edges[] = {{"sent_parts", sent_parts},
                                                   {"received_parts", received_parts},
                                                   {"no_files", no_files},
+                                                  {"options_of_ended", options_of_ended},
+                                                  {"options_of_reset", options_of_reset},
                                                   {NULL, NULL}};

@@ -145,7 +145,7 @@ enum sdp_option {
 };
 int sdp_set_option(struct sdp_connection *connection, enum sdp_option option, int value);
 
-/* setsockopt and getsockopt on the TCP stream below, if there is one. */
+/* setsockopt and getsockopt on the TCP stream below. -ENOTCONN: there is none any more. */
 int sdp_set_stream_option(struct sdp_connection *connection, int level, int name, const void *value,
                           socklen_t length);
 int sdp_get_stream_option(struct sdp_connection *connection, int level, int name, void *value,

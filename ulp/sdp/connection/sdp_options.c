@@ -149,7 +149,7 @@ static void await_stream(struct sdp_connection *connection)
         error = sdp_wait(connection, &deadline);
 }
 
-/* Returns 0 if the connection and its stream exist; otherwise a negative errno. */
+/* Returns 0 if the connection and its stream exist; -ENOTCONN: the stream has ended. */
 static int have_stream(struct sdp_connection *connection)
 {
     int error = sdp_enter(connection);
@@ -160,7 +160,7 @@ static int have_stream(struct sdp_connection *connection)
     await_stream(connection);
     live = connection->live && !connection->ended;
     sdp_leave(connection);
-    return live ? 0 : -EINVAL;
+    return live ? 0 : -ENOTCONN;
 }
 
 static int errno_of(it_status_t status)
@@ -169,6 +169,8 @@ static int errno_of(it_status_t status)
         return 0;
     if (status == IT_ERR_OP_NOT_SUPPORTED)
         return -EOPNOTSUPP;
+    if (status == IT_ERR_INVALID_EP_STATE)
+        return -ENOTCONN;
     return status == IT_ERR_RANGE ? -ENOPROTOOPT : -EINVAL;
 }
 

@@ -16,6 +16,8 @@
 #include <netinet/tcp.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #define VALUE_MAX 4096u /* octets of an option that any call below reads */
 
@@ -104,14 +106,49 @@ static int set_own(struct sdp_socket *socket, int level, int name, const void *v
     }
 }
 
+/* Opens what TCP has at the end of a connection: a closed socket. Returns it, or -errno. */
+static int open_closed(const struct sdp_socket *ended)
+{
+    int fd = socket(ended->names[0].ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    return fd < 0 ? -errno : fd;
+}
+
+/* Sets it on a closed socket, whose option nobody uses. */
+static int set_of_closed(const struct sdp_socket *ended, int level, int name, const void *value,
+                         socklen_t length)
+{
+    int fd = open_closed(ended);
+    int result;
+
+    if (fd < 0)
+        return fd;
+    result = setsockopt(fd, level, name, value, length) < 0 ? -errno : 0;
+    (void)close(fd);
+    return result;
+}
+
+static int get_of_closed(const struct sdp_socket *ended, int level, int name, void *value,
+                         socklen_t *length)
+{
+    int fd = open_closed(ended);
+    int result;
+
+    if (fd < 0)
+        return fd;
+    result = getsockopt(fd, level, name, value, length) < 0 ? -errno : 0;
+    (void)close(fd);
+    return result;
+}
+
 static int set_option(struct sdp_socket *socket, int level, int name, const void *value,
                       socklen_t length)
 {
     int result = set_own(socket, level, name, value, length);
 
-    return result == SDP_KERNEL
-               ? sdp_set_stream_option(socket->connection, level, name, value, length)
-               : result;
+    if (result == SDP_KERNEL)
+        result = sdp_set_stream_option(socket->connection, level, name, value, length);
+    return result == -ENOTCONN ? set_of_closed(socket, level, name, value, length) : result;
 }
 
 static bool has_value(const void *value, socklen_t length)
@@ -196,9 +233,9 @@ static int get_option(struct sdp_socket *socket, int level, int name, void *valu
         !sdp_guard_present(length, sizeof(room), true))
         return -EFAULT;
     result = get_own(socket, level, name, value, length);
-    return result == SDP_KERNEL
-               ? sdp_get_stream_option(socket->connection, level, name, value, length)
-               : result;
+    if (result == SDP_KERNEL)
+        result = sdp_get_stream_option(socket->connection, level, name, value, length);
+    return result == -ENOTCONN ? get_of_closed(socket, level, name, value, length) : result;
 }
 
 int sdp_option_get(int number, int level, int name, void *value, socklen_t *length)
