@@ -142,6 +142,129 @@ static void no_files(void)
     sdp_hooks_close(&pair);
 }
 
+/* ---- Counts --------------------------------------------------------------------------------- */
+
+static void many_events(void)
+{
+    struct epoll_event events[2] = {{.events = EPOLLIN}, {.events = EPOLLIN}};
+    struct timespec now = {0, 0};
+    struct timespec never = {0, -1};
+    volatile int most = INT_MAX / (int)sizeof(events[0]); /* the compiler refuses more */
+    int set = epoll_create1(EPOLL_CLOEXEC);
+    struct sdp_hooks_pair pair;
+
+    sdp_hooks_open(&pair);
+    SAY(epoll_ctl(set, EPOLL_CTL_ADD, pair.server, &events[0]));
+    SAY(epoll_wait(set, events, most + 1, -1));
+    SAY(send(pair.client, "abc", 3, 0));
+    sdp_hooks_await("in", pair.server, POLLIN, POLLIN);
+    SAY(epoll_wait(set, events, most + 1, 0));
+    SAY(epoll_wait(set, events, 2 * most, 0));
+    SAY(epoll_pwait(set, events, most + 1, 0, NULL));
+    SAY(epoll_pwait2(set, events, most + 1, &now, NULL));
+    SAY(epoll_wait(set, events, 0, 0));
+    SAY(epoll_wait(set, events, -most, 0));
+    SAY(epoll_wait(set, events, 2, 5000));
+    SAY(epoll_pwait2(set, events, 2, &never, NULL));
+    SAY(epoll_pwait2(set, events, 2, missing, NULL));
+    SAY(epoll_pwait(set, events, 2, 0, missing));
+    SAY(close(set));
+    sdp_hooks_close(&pair);
+}
+
+/* ---- Numbers of descriptors ----------------------------------------------------------------- */
+
+static void say_select(int count, int fd, int other)
+{
+    struct timeval now = {0, 0};
+    fd_set in;
+
+    FD_ZERO(&in);
+    FD_SET(fd, &in);
+    FD_SET(other, &in);
+    sdp_hooks_note("count %d, number %d", count == fd + 1 ? 0 : count, other);
+    SAY(select(count, &in, NULL, NULL, &now));
+    sdp_hooks_note("%d %d", FD_ISSET(fd, &in) != 0, FD_ISSET(other, &in) != 0);
+}
+
+static void closed_numbers(void)
+{
+    struct sdp_hooks_pair pair;
+
+    sdp_hooks_open(&pair);
+    SAY(send(pair.client, "abc", 3, 0));
+    sdp_hooks_await("in", pair.server, POLLIN, POLLIN);
+    say_select(FD_SETSIZE, pair.server, 50);
+    say_select(FD_SETSIZE, pair.server, 300);
+    say_select(FD_SETSIZE, pair.server, 1000);
+    say_select(301, pair.server, 300);
+    say_select(pair.server + 1, pair.server, 300);
+    say_select(pair.server + 1, pair.server, 60);
+    SAY(fcntl(pair.server, F_DUPFD, 600) > 0);
+    say_select(FD_SETSIZE, pair.server, 1000);
+    say_select(FD_SETSIZE, pair.server, 700);
+    say_select(FD_SETSIZE, pair.server, 200);
+    sdp_hooks_close(&pair);
+}
+
+/* A count far beyond the set, as getdtablesize tells it: the kernel's table is shorter. */
+static void short_set(void)
+{
+    struct {
+        fd_set in;
+        unsigned char behind[1024];
+    } of_program;
+    struct timeval now = {0, 0};
+    struct rlimit limit;
+    struct sdp_hooks_pair pair;
+    unsigned changed = 0;
+
+    SAY(getrlimit(RLIMIT_NOFILE, &limit));
+    limit.rlim_cur = limit.rlim_max < 8192 ? limit.rlim_max : 8192;
+    SAY(setrlimit(RLIMIT_NOFILE, &limit));
+    sdp_hooks_open(&pair);
+    memset(&of_program, 0xff, sizeof(of_program));
+    FD_ZERO(&of_program.in);
+    FD_SET(pair.client, &of_program.in);
+    SAY(select(8192, &of_program.in, NULL, NULL, &now));
+    SAY(send(pair.server, "abc", 3, 0));
+    sdp_hooks_await("in", pair.client, POLLIN, POLLIN);
+    FD_SET(pair.client, &of_program.in);
+    SAY(select(8192, &of_program.in, NULL, NULL, &now));
+    for (unsigned i = 0; i < sizeof(of_program.behind); i++)
+        changed += of_program.behind[i] != 0xff;
+    sdp_hooks_note("changed: %u", changed);
+    sdp_hooks_close(&pair);
+}
+
+/* More numbers than an ordinary set has. */
+static void long_set(void)
+{
+    static fd_mask words[4096 / NFDBITS];
+    fd_set *set = (fd_set *)(void *)words;
+    struct rlimit limit;
+    struct sdp_hooks_pair pair;
+    struct timeval now = {5, 0};
+    int high;
+
+    SAY(getrlimit(RLIMIT_NOFILE, &limit));
+    limit.rlim_cur = limit.rlim_max < 4096 ? limit.rlim_max : 4096;
+    SAY(setrlimit(RLIMIT_NOFILE, &limit));
+    sdp_hooks_open(&pair);
+    high = fcntl(pair.server, F_DUPFD_CLOEXEC, 3000);
+    SAY(high);
+    SAY(send(pair.client, "abc", 3, 0));
+    words[high / NFDBITS] = 1l << high % NFDBITS;
+    SAY(select(high + 1, set, NULL, NULL, &now));
+    sdp_hooks_note("%d", words[high / NFDBITS] == 1l << high % NFDBITS);
+    SAY(recv(high, buffer, 3, 0));
+    now = (struct timeval){0, 0};
+    SAY(select(high + 1, set, NULL, NULL, &now));
+    sdp_hooks_note("%d", words[high / NFDBITS] == 0);
+    SAY(close(high));
+    sdp_hooks_close(&pair);
+}
+
 /* ---- After the end -------------------------------------------------------------------------- */
 
 static void say_option(int fd, const char *what, int level, int name)
@@ -221,6 +344,10 @@ static void options_of_reset(void)
 const struct sdp_hooks_named sdp_hooks_edges[] = {{"sent_parts", sent_parts},
                                                   {"received_parts", received_parts},
                                                   {"no_files", no_files},
+                                                  {"many_events", many_events},
+                                                  {"closed_numbers", closed_numbers},
+                                                  {"short_set", short_set},
+                                                  {"long_set", long_set},
                                                   {"options_of_ended", options_of_ended},
                                                   {"options_of_reset", options_of_reset},
                                                   {NULL, NULL}};

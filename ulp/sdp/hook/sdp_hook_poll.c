@@ -8,6 +8,8 @@
 #include <limits.h>
 #include <string.h>
 
+#define MASK_OCTETS 8 /* of a signal mask that the kernel reads */
+
 static const struct timespec *after_ms(struct timespec *deadline, int limit_ms)
 {
     return sdp_deadline(deadline, limit_ms < 0 ? -1 : limit_ms * 1000LL);
@@ -25,25 +27,64 @@ static bool nothing_is_ours(void)
     return sdp_inside() || sdp_nothing_to_wait_for();
 }
 
-/* Returns true if the kernel alone answers: also where the memory is missing, or a limit is bad. */
-static bool is_kernels_poll(const struct pollfd *polls, nfds_t count, const struct timespec *limit)
+/* Returns false if the kernel refuses a limit or a mask. */
+static bool is_good(const struct timespec *limit, const sigset_t *mask)
 {
-    return nothing_is_ours() || count > INT_MAX ||
-           (limit && (limit->tv_sec < 0 || limit->tv_nsec < 0 || limit->tv_nsec > 999999999)) ||
-           !sdp_guard_present((void *)(uintptr_t)polls, count * sizeof(*polls), false);
+    struct timespec time = {0, 0};
+
+    return (!limit || sdp_guard_copy(&time, limit, sizeof(time))) && time.tv_sec >= 0 &&
+           time.tv_nsec >= 0 && time.tv_nsec <= 999999999 &&
+           (!mask || sdp_guard_readable(mask, MASK_OCTETS));
 }
 
+/* Returns true if the kernel alone answers: also where the memory is missing, or a limit is bad. */
+static bool is_kernels_poll(struct pollfd *polls, nfds_t count, const struct timespec *limit,
+                            const sigset_t *mask)
+{
+    return nothing_is_ours() || count > INT_MAX || !is_good(limit, mask) ||
+           !sdp_guard_present(polls, count * sizeof(*polls), false);
+}
+
+/* The kernel reads and writes whole words of a set. */
 static bool is_kernels_select(int count, const fd_set *in, const fd_set *out, const fd_set *urgent)
 {
     const fd_set *const sets[3] = {in, out, urgent};
-    size_t octets = count > 0 && count <= FD_SETSIZE ? ((size_t)count + 7) / 8 : 0;
+    size_t octets = count > 0 ? ((size_t)count + NFDBITS - 1) / NFDBITS * sizeof(fd_mask) : 0;
 
     if (nothing_is_ours())
         return true;
     for (unsigned i = 0; i < 3; i++)
-        if (sets[i] && !sdp_guard_readable(sets[i], octets))
+        if (sets[i] && !sdp_guard_present((void *)(uintptr_t)sets[i], octets, true))
             return true;
     return false;
+}
+
+/*
+ * The kernel ignores numbers beyond its table, which descriptors of this library have made larger:
+ * it would read and write more than the program's sets have.
+ */
+static int known_numbers(int count)
+{
+    int error = errno;
+    int known;
+
+    if (sdp_inside())
+        return count;
+    sdp_region_enter();
+    known = sdp_own_table_size();
+    sdp_region_leave();
+    errno = error;
+    return known < count ? known : count;
+}
+
+/* Returns true if a call that has failed may be repeated without numbers beyond the table. */
+static bool has_beyond(int result, int *count)
+{
+    int known = result < 0 && errno == EBADF ? known_numbers(*count) : *count;
+    bool beyond = known < *count;
+
+    *count = known;
+    return beyond;
 }
 
 int ppoll(struct pollfd *polls, nfds_t count, const struct timespec *limit, const sigset_t *mask)
@@ -51,7 +92,7 @@ int ppoll(struct pollfd *polls, nfds_t count, const struct timespec *limit, cons
     struct timespec deadline;
     int result = SDP_KERNEL;
 
-    if (!is_kernels_poll(polls, count, limit))
+    if (!is_kernels_poll(polls, count, limit, mask))
         SDP_IN_REGION(result, sdp_wait_poll(polls, count, after(&deadline, limit), mask));
     return result == SDP_KERNEL ? SDP_NEXT(ppoll)(polls, count, limit, mask) : result;
 }
@@ -61,25 +102,38 @@ int poll(struct pollfd *polls, nfds_t count, int limit_ms)
     struct timespec deadline;
     int result = SDP_KERNEL;
 
-    if (!is_kernels_poll(polls, count, NULL))
+    if (!is_kernels_poll(polls, count, NULL, NULL))
         SDP_IN_REGION(result, sdp_wait_poll(polls, count, after_ms(&deadline, limit_ms), NULL));
     return result == SDP_KERNEL ? SDP_NEXT(poll)(polls, count, limit_ms) : result;
 }
 
-int pselect(int count, fd_set *in, fd_set *out, fd_set *urgent, const struct timespec *limit,
-            const sigset_t *mask)
+static int pselect_of(int count, fd_set *in, fd_set *out, fd_set *urgent,
+                      const struct timespec *limit, const sigset_t *mask)
 {
     struct timespec deadline;
     int result = SDP_KERNEL;
 
-    if (!is_kernels_select(count, in, out, urgent))
+    if (is_good(limit, mask) && !is_kernels_select(count, in, out, urgent))
         SDP_IN_REGION(result,
                       sdp_wait_select(count, in, out, urgent, after(&deadline, limit), mask));
     return result == SDP_KERNEL ? SDP_NEXT(pselect)(count, in, out, urgent, limit, mask) : result;
 }
 
+int pselect(int count, fd_set *in, fd_set *out, fd_set *urgent, const struct timespec *limit,
+            const sigset_t *mask)
+{
+    int result;
+
+    if (count > FD_SETSIZE)
+        count = known_numbers(count);
+    do
+        result = pselect_of(count, in, out, urgent, limit, mask);
+    while (has_beyond(result, &count));
+    return result;
+}
+
 /* The kernel's select stores the remaining time in `limit`. */
-int select(int count, fd_set *in, fd_set *out, fd_set *urgent, struct timeval *limit)
+static int select_of(int count, fd_set *in, fd_set *out, fd_set *urgent, struct timeval *limit)
 {
     struct timespec storage;
     struct timespec left;
@@ -94,6 +148,18 @@ int select(int count, fd_set *in, fd_set *out, fd_set *urgent, struct timeval *l
         return SDP_NEXT(select)(count, in, out, urgent, limit);
     if (sdp_time_left(&left, deadline))
         *limit = (struct timeval){left.tv_sec, left.tv_nsec / 1000};
+    return result;
+}
+
+int select(int count, fd_set *in, fd_set *out, fd_set *urgent, struct timeval *limit)
+{
+    int result;
+
+    if (count > FD_SETSIZE)
+        count = known_numbers(count);
+    do
+        result = select_of(count, in, out, urgent, limit);
+    while (has_beyond(result, &count));
     return result;
 }
 
@@ -135,7 +201,7 @@ int epoll_pwait(int set, struct epoll_event *events, int count, int limit_ms, co
     struct timespec deadline;
     int result = SDP_KERNEL;
 
-    if (!sdp_is_kernels(set))
+    if (!sdp_is_kernels(set) && is_good(NULL, mask))
         SDP_IN_REGION(result,
                       sdp_wait_epoll(set, events, count, after_ms(&deadline, limit_ms), mask));
     return result == SDP_KERNEL ? SDP_NEXT(epoll_pwait)(set, events, count, limit_ms, mask)
@@ -155,7 +221,7 @@ int epoll_pwait2(int set, struct epoll_event *events, int count, const struct ti
     struct timespec deadline;
     int result = SDP_KERNEL;
 
-    if (!sdp_is_kernels(set))
+    if (!sdp_is_kernels(set) && is_good(limit, mask))
         SDP_IN_REGION(result, sdp_wait_epoll(set, events, count, after(&deadline, limit), mask));
     return result == SDP_KERNEL ? SDP_NEXT(epoll_pwait2)(set, events, count, limit, mask) : result;
 }

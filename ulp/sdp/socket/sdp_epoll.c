@@ -14,6 +14,9 @@
 #include "socket/sdp_watched.h"
 
 #include <errno.h>
+#include <limits.h>
+
+#define EVENTS_MAX (INT_MAX / (int)sizeof(struct epoll_event)) /* the kernel's limit of a call */
 
 /* Returns true if the face shows all that the interest asks for, as soon as it happens. */
 static bool is_shown(struct sdp_socket *socket, const struct epoll_event *event)
@@ -144,7 +147,7 @@ int sdp_wait_epoll(int set, struct epoll_event *events, int count, const struct 
     struct epoll_event first;
     int result;
 
-    if (sdp_table_kind(set) != SDP_NUMBER_EPOLL || !events || count <= 0)
+    if (sdp_table_kind(set) != SDP_NUMBER_EPOLL || !events || count <= 0 || count > EVENTS_MAX)
         return SDP_KERNEL;
     if (!sdp_guard_copy(&first, events, sizeof(first)))
         return wait_for_nowhere(set, deadline, mask);

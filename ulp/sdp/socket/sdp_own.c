@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "socket/sdp_own.h"
 
+#include "guard/sdp_guard.h"
 #include "socket/sdp_table.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -55,20 +58,22 @@ int sdp_own_limit(const struct rlimit *set, struct rlimit *got)
     struct rlimit was = seen;
 
     if (set) {
-        struct rlimit want = *set;
+        struct rlimit asked;
+        struct rlimit want;
 
-        if (set->rlim_cur > set->rlim_max)
+        if (!sdp_guard_copy(&asked, set, sizeof(asked)))
+            return -EFAULT;
+        if (asked.rlim_cur > asked.rlim_max)
             return -EINVAL;
+        want = asked;
         if (want.rlim_cur < ours.rlim_cur)
             want.rlim_cur = ours.rlim_cur < want.rlim_max ? ours.rlim_cur : want.rlim_max;
         if (setrlimit(RLIMIT_NOFILE, &want) < 0)
             return -errno;
         ours = want;
-        seen = *set;
+        seen = asked;
     }
-    if (got)
-        *got = was;
-    return 0;
+    return !got || sdp_guard_copy(got, &was, sizeof(was)) ? 0 : -EFAULT;
 }
 
 static unsigned count_own(void)
@@ -112,4 +117,57 @@ bool sdp_own_room(void)
                       "sockets: new ones stay TCP\n",
                       (unsigned long long)seen.rlim_max);
     return false;
+}
+
+/* ---- The size of the table ------------------------------------------------------------------ */
+
+#define TABLE_MIN 64 /* the numbers that a new process has room for */
+
+/* Returns the number that a directory of descriptors names, or -1. */
+static int number_of(const char *name)
+{
+    int number = 0;
+
+    for (; *name >= '0' && *name <= '9'; name++)
+        number = number * 10 + (*name - '0');
+    return *name ? -1 : number;
+}
+
+/* Returns the higher one of `highest` and those that the entries name. */
+static int highest_of(const char *entries, long octets, int highest)
+{
+    const struct dirent64 *entry;
+
+    for (long at = 0; at < octets; at += entry->d_reclen) {
+        int number;
+
+        entry = (const struct dirent64 *)(const void *)(entries + at);
+        number = number_of(entry->d_name);
+        if (number > highest && sdp_table_kind(number) != SDP_NUMBER_OWN)
+            highest = number;
+    }
+    return highest;
+}
+
+/* Without the heap: a handler of a signal may call select. Keeps what was there once. */
+int sdp_own_table_size(void)
+{
+    static atomic_int once;
+    _Alignas(struct dirent64) char entries[4096];
+    int highest = sdp_table_highest();
+    int folder = sdp_own_keep(open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    int size = TABLE_MIN;
+    ssize_t got;
+
+    if (folder < 0)
+        return INT_MAX;
+    while ((got = getdents64(folder, entries, sizeof(entries))) > 0)
+        highest = highest_of(entries, got, highest);
+    (void)close(folder);
+    if (highest < atomic_load(&once))
+        highest = atomic_load(&once);
+    atomic_store(&once, highest);
+    while (size <= highest && size < INT_MAX / 2)
+        size *= 2;
+    return size;
 }

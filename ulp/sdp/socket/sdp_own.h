@@ -24,6 +24,12 @@ int sdp_own_keep(int fd);
 /* Returns true if there is room for one more connection. Reports once that there is none. */
 bool sdp_own_room(void);
 
+/*
+ * Returns how many numbers the kernel's table of descriptors would have without this library: a
+ * power of two, so that the program's highest number is one of them.
+ */
+int sdp_own_table_size(void);
+
 /* getrlimit and setrlimit of RLIMIT_NOFILE as the program sees them. Returns 0 or -errno. */
 int sdp_own_limit(const struct rlimit *set, struct rlimit *got);
 

@@ -195,7 +195,17 @@ static const struct {
                  {POLLOUT, POLLOUT | POLLWRNORM | POLLERR},
                  {POLLPRI, POLLPRI}};
 
-static nfds_t polls_of_sets(int count, fd_set *const sets[3], struct pollfd polls[FD_SETSIZE])
+#define WORD NFDBITS /* the kernel reads and writes sets by words */
+
+/* A set of the program, which may have more than FD_SETSIZE numbers. */
+static bool has(const fd_set *set, int fd)
+{
+    const fd_mask *words = set ? set->fds_bits : NULL;
+
+    return words && ((unsigned long)words[fd / WORD] >> fd % WORD & 1);
+}
+
+static nfds_t polls_of_sets(int count, fd_set *const sets[3], struct pollfd *polls)
 {
     nfds_t used = 0;
 
@@ -203,7 +213,7 @@ static nfds_t polls_of_sets(int count, fd_set *const sets[3], struct pollfd poll
         short asked = 0;
 
         for (unsigned i = 0; i < 3; i++)
-            if (sets[i] && FD_ISSET(fd, sets[i]))
+            if (has(sets[i], fd))
                 asked = (short)(asked | meanings[i].asked);
         if (asked)
             polls[used++] = (struct pollfd){.fd = fd, .events = asked};
@@ -211,22 +221,25 @@ static nfds_t polls_of_sets(int count, fd_set *const sets[3], struct pollfd poll
     return used;
 }
 
-static int sets_of_polls(fd_set *const sets[3], const struct pollfd *polls, nfds_t used)
+static int sets_of_polls(int count, fd_set *const sets[3], const struct pollfd *polls, nfds_t used)
 {
     int result = 0;
 
     for (nfds_t i = 0; i < used; i++)
         if (polls[i].revents & POLLNVAL)
             return -EBADF;
-    for (nfds_t i = 0; i < used; i++)
-        for (unsigned j = 0; j < 3; j++) {
-            if (!sets[j] || !FD_ISSET(polls[i].fd, sets[j]))
-                continue;
-            if (polls[i].revents & meanings[j].given && polls[i].events & meanings[j].asked)
+    for (unsigned j = 0; j < 3; j++) {
+        fd_mask *words = sets[j] ? sets[j]->fds_bits : NULL;
+
+        if (!words)
+            continue;
+        memset(words, 0, ((size_t)count + WORD - 1) / WORD * sizeof(*words));
+        for (nfds_t i = 0; i < used; i++)
+            if (polls[i].revents & meanings[j].given && polls[i].events & meanings[j].asked) {
+                words[polls[i].fd / WORD] |= (fd_mask)(1ul << polls[i].fd % WORD);
                 result++;
-            else
-                FD_CLR(polls[i].fd, sets[j]);
-        }
+            }
+    }
     return result;
 }
 
@@ -234,15 +247,23 @@ int sdp_wait_select(int count, fd_set *in, fd_set *out, fd_set *urgent,
                     const struct timespec *deadline, const sigset_t *mask)
 {
     fd_set *const sets[3] = {in, out, urgent};
-    struct pollfd polls[FD_SETSIZE];
+    struct pollfd on_stack[FD_SETSIZE];
+    struct pollfd *polls = on_stack;
+    size_t size = (size_t)(count > 0 ? count : 0) * sizeof(*polls);
     nfds_t used;
     int result;
 
-    if (count < 0 || count > FD_SETSIZE)
+    if (count < 0)
         return SDP_KERNEL;
+    if (count > FD_SETSIZE)
+        polls = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (polls == MAP_FAILED)
+        return -ENOMEM;
     used = polls_of_sets(count, sets, polls);
     result = sdp_wait_poll(polls, used, deadline, mask);
-    if (result == SDP_KERNEL || result < 0)
-        return result;
-    return sets_of_polls(sets, polls, used);
+    if (result != SDP_KERNEL && result >= 0)
+        result = sets_of_polls(count, sets, polls, used);
+    if (polls != on_stack)
+        (void)munmap(polls, size);
+    return result;
 }

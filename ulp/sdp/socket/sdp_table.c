@@ -19,6 +19,7 @@ static uint64_t own_mark;
 typedef struct sdp_socket *_Atomic sdp_entry;
 static sdp_entry *_Atomic chunks[CHUNKS];
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_int highest = -1; /* of the program */
 
 void sdp_table_lock(void)
 {
@@ -86,8 +87,15 @@ bool sdp_table_set(int number, enum sdp_number_kind kind, struct sdp_socket *soc
     }
     if (kind != SDP_NUMBER_SOCKET)
         socket = kind == SDP_NUMBER_FREE ? NULL : kind == SDP_NUMBER_EPOLL ? EPOLL_MARK : OWN_MARK;
+    if (kind != SDP_NUMBER_FREE && kind != SDP_NUMBER_OWN && number > atomic_load(&highest))
+        atomic_store(&highest, number);
     atomic_store(&chunk[index % CHUNK], socket);
     return true;
+}
+
+int sdp_table_highest(void)
+{
+    return atomic_load(&highest);
 }
 
 int sdp_table_next(unsigned from, unsigned last)

@@ -29,6 +29,9 @@ struct sdp_socket *sdp_table_get(int number);
 /* Called with the lock. Returns false without memory, or for a number outside the table. */
 bool sdp_table_set(int number, enum sdp_number_kind kind, struct sdp_socket *socket);
 
+/* Returns the highest number that has ever been a socket or an epoll set, or -1. */
+int sdp_table_highest(void);
+
 /* Returns the lowest number from `from` to `last` that is not free, or -1. */
 int sdp_table_next(unsigned from, unsigned last);
 
