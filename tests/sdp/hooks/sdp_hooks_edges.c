@@ -144,6 +144,31 @@ static void no_files(void)
 
 /* ---- Counts --------------------------------------------------------------------------------- */
 
+#define MANY 1030
+
+static void many_messages(void)
+{
+    static struct mmsghdr messages[MANY];
+    struct iovec part = {buffer, 1};
+    struct sdp_hooks_pair pair;
+
+    for (int i = 0; i < MANY; i++)
+        messages[i].msg_hdr = (struct msghdr){.msg_iov = &part, .msg_iovlen = 1};
+    sdp_hooks_open(&pair);
+    SAY(sendmmsg(pair.client, messages, MANY, 0));
+    SAY(recv(pair.server, buffer, 1024, MSG_WAITALL));
+    drain(pair.server);
+    SAY(send(pair.client, buffer, MANY, 0));
+    SAY(recv(pair.server, buffer, MANY, MSG_WAITALL | MSG_PEEK));
+    SAY(recvmmsg(pair.server, messages, MANY, 0, NULL));
+    drain(pair.server);
+    SAY(sendmmsg(pair.client, messages, 0, 0));
+    SAY(recvmmsg(pair.server, messages, 0, 0, NULL));
+    SAY(sendmmsg(pair.client, missing, 0, 0));
+    SAY(recvmmsg(pair.server, missing, 0, 0, NULL));
+    sdp_hooks_close(&pair);
+}
+
 static void many_events(void)
 {
     struct epoll_event events[2] = {{.events = EPOLLIN}, {.events = EPOLLIN}};
@@ -169,6 +194,47 @@ static void many_events(void)
     SAY(epoll_pwait2(set, events, 2, missing, NULL));
     SAY(epoll_pwait(set, events, 2, 0, missing));
     SAY(close(set));
+    sdp_hooks_close(&pair);
+}
+
+/* ---- Time limits ---------------------------------------------------------------------------- */
+
+static void bad_limits(void)
+{
+    struct iovec part = {buffer, 1};
+    struct mmsghdr messages[2] = {{.msg_hdr = {.msg_iov = &part, .msg_iovlen = 1}},
+                                  {.msg_hdr = {.msg_iov = &part, .msg_iovlen = 1}}};
+    struct timespec limits[] = {{0, -1}, {0, 1000000000}, {-1, 0}, {0, 0}, {5, 0}};
+    struct timeval times[] = {{0, -1}, {-1, 0}, {0, 0}, {0, 2000000}};
+    struct timespec left = {100, 0};
+    struct sdp_hooks_pair pair;
+    struct pollfd polls;
+    fd_set set;
+
+    sdp_hooks_open(&pair);
+    polls = (struct pollfd){.fd = pair.server, .events = POLLIN};
+    FD_ZERO(&set);
+    SAY(send(pair.client, "abcdefghijkl", 12, 0));
+    sdp_hooks_await("in", pair.server, POLLIN, POLLIN);
+    SAY(recvmmsg(pair.server, messages, 2, 0, missing));
+    for (unsigned i = 0; i < 5; i++) {
+        sdp_hooks_note("limit %ld %ld", (long)limits[i].tv_sec, limits[i].tv_nsec);
+        SAY(recvmmsg(pair.server, messages, 2, 0, &limits[i]));
+        SAY(ppoll(&polls, 1, &limits[i], NULL));
+        FD_SET(pair.server, &set);
+        SAY(pselect(pair.server + 1, &set, NULL, NULL, &limits[i], NULL));
+    }
+    SAY(recvmmsg(pair.server, messages, 2, 0, &left));
+    sdp_hooks_note("less than before: %d", left.tv_sec == 99);
+    drain(pair.server);
+    SAY(send(pair.client, "abcdefghijkl", 12, 0));
+    sdp_hooks_await("in", pair.server, POLLIN, POLLIN);
+    for (unsigned i = 0; i < 4; i++) {
+        FD_SET(pair.server, &set);
+        SAY(select(pair.server + 1, &set, NULL, NULL, &times[i]));
+    }
+    SAY(ppoll(&polls, 1, NULL, missing)); /* libc itself reads a limit */
+    SAY(pselect(pair.server + 1, &set, NULL, NULL, NULL, missing));
     sdp_hooks_close(&pair);
 }
 
@@ -265,6 +331,92 @@ static void long_set(void)
     sdp_hooks_close(&pair);
 }
 
+/* ---- Without a connection ------------------------------------------------------------------- */
+
+static void before_connections(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t length = sizeof(address);
+    struct epoll_event event = {.events = EPOLLIN};
+    struct timeval now = {0, 0};
+    int set = epoll_create1(EPOLL_CLOEXEC);
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    SAY(bind(listener, missing, length));
+    SAY(bind(listener, (struct sockaddr *)&address, length));
+    SAY(listen(listener, 5));
+    SAY(getsockname(listener, (struct sockaddr *)&address, missing));
+    SAY(getsockname(listener, missing, &length));
+    SAY(getsockname(listener, (struct sockaddr *)&address, &length));
+    SAY(setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, missing, sizeof(int)));
+    SAY(getsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, missing, &length));
+    SAY(getsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, buffer, missing));
+    SAY(ioctl(fd, FIONBIO, missing));
+    SAY(connect(fd, missing, sizeof(address)));
+    SAY(epoll_ctl(set, EPOLL_CTL_ADD, fd, missing));
+    SAY(epoll_ctl(set, EPOLL_CTL_ADD, listener, &event));
+    SAY(epoll_wait(set, missing, 1, 0));
+    SAY(poll(missing, 1, 0));
+    SAY(select(fd + 1, missing, NULL, NULL, &now));
+    SAY(send(fd, missing, 1, MSG_NOSIGNAL));
+    SAY(sendto(fd, "a", 1, MSG_NOSIGNAL, missing, sizeof(address)));
+    SAY(writev(fd, missing, 1));
+    SAY(sendmsg(fd, missing, 0));
+    SAY(sendmmsg(fd, missing, 1, 0));
+    SAY(recv(fd, missing, 1, 0));
+    SAY(readv(fd, missing, 1));
+    SAY(recvmsg(fd, missing, 0));
+    SAY(recvmmsg(fd, missing, 1, 0, NULL));
+    SAY(recvmmsg(fd, missing, 1, 0, missing));
+    SAY(recvfrom(fd, buffer, 1, 0, (struct sockaddr *)buffer, missing));
+    SAY(fcntl(listener, F_SETFL, O_NONBLOCK));
+    SAY(accept(listener, missing, &length));
+    SAY(connect(fd, (struct sockaddr *)&address, sizeof(address)));
+    SAY(accept(listener, missing, &length));
+    SAY(close(set));
+}
+
+/* Nothing has been moved, so both ends may still become SDP. */
+static void before_octets(void)
+{
+    struct timeval now = {0, 0};
+    int set = epoll_create1(EPOLL_CLOEXEC);
+    struct sdp_hooks_pair pair;
+
+    sdp_hooks_open(&pair);
+    SAY(epoll_ctl(set, EPOLL_CTL_ADD, pair.server, missing));
+    SAY(poll(missing, 1, 0));
+    SAY(select(pair.server + 1, missing, NULL, NULL, &now));
+    SAY(epoll_wait(set, missing, 1, 0));
+    SAY(getsockname(pair.server, missing, missing));
+    SAY(getsockopt(pair.server, SOL_SOCKET, SO_KEEPALIVE, missing, missing));
+    SAY(writev(pair.client, missing, 1));
+    SAY(readv(pair.client, missing, 1));
+    SAY(sendmsg(pair.client, missing, 0));
+    SAY(recvmsg(pair.client, missing, 0));
+    SAY(sendmmsg(pair.client, missing, 1, 0));
+    SAY(recvmmsg(pair.client, missing, 1, 0, NULL));
+    SAY(sendfile(pair.client, 0, missing, 1));
+    SAY(close(set));
+    sdp_hooks_close(&pair);
+}
+
+/* Of other descriptors, and of the process. */
+static void not_of_sockets(void)
+{
+    int pair[2] = {-1, -1};
+
+    SAY(socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
+    SAY(sendmsg(pair[0], missing, 0));
+    SAY(sendmmsg(pair[0], missing, 1, 0));
+    SAY(recvmsg(pair[0], missing, 0));
+    SAY(getrlimit(RLIMIT_NOFILE, missing));
+    SAY(setrlimit(RLIMIT_NOFILE, missing));
+    SAY(prlimit(0, RLIMIT_NOFILE, missing, NULL));
+    SAY(prlimit(0, RLIMIT_NOFILE, NULL, missing));
+}
+
 /* ---- After the end -------------------------------------------------------------------------- */
 
 static void say_option(int fd, const char *what, int level, int name)
@@ -341,10 +493,17 @@ static void options_of_reset(void)
     sdp_hooks_close(&pair);
 }
 
+const struct sdp_hooks_named sdp_hooks_early[] = {{"before_connections", before_connections},
+                                                  {"before_octets", before_octets},
+                                                  {"not_of_sockets", not_of_sockets},
+                                                  {NULL, NULL}};
+
 const struct sdp_hooks_named sdp_hooks_edges[] = {{"sent_parts", sent_parts},
                                                   {"received_parts", received_parts},
                                                   {"no_files", no_files},
+                                                  {"many_messages", many_messages},
                                                   {"many_events", many_events},
+                                                  {"bad_limits", bad_limits},
                                                   {"closed_numbers", closed_numbers},
                                                   {"short_set", short_set},
                                                   {"long_set", long_set},

@@ -17,8 +17,8 @@ struct sdp_hooks_pair {
 };
 
 /*
- * Opens a pair. It is decided then whether it is SDP, except in scenes of sdp_hooks_carry and
- * _undecided.
+ * Opens a pair. It is decided then whether it is SDP, except in scenes of sdp_hooks_carry,
+ * _undecided and _early.
  */
 void sdp_hooks_open(struct sdp_hooks_pair *pair);
 void sdp_hooks_close(struct sdp_hooks_pair *pair);
@@ -53,5 +53,6 @@ extern const struct sdp_hooks_named sdp_hooks_numbered[];
 extern const struct sdp_hooks_named sdp_hooks_forks[];
 extern const struct sdp_hooks_named sdp_hooks_sets[];
 extern const struct sdp_hooks_named sdp_hooks_undecided[];
+extern const struct sdp_hooks_named sdp_hooks_early[];
 
 #endif /* ITAPI_TESTS_SDP_HOOKS_SDP_HOOKS_KIT_H */

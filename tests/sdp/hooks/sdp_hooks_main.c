@@ -22,9 +22,9 @@
 #define SAID_MAX (1 << 16)
 
 static const struct sdp_hooks_named *const all[] = {
-    sdp_hooks_data,   sdp_hooks_edges, sdp_hooks_bad,      sdp_hooks_memory, sdp_hooks_events,
-    sdp_hooks_behind, sdp_hooks_carry, sdp_hooks_options,  sdp_hooks_others, sdp_hooks_numbered,
-    sdp_hooks_forks,  sdp_hooks_sets,  sdp_hooks_undecided};
+    sdp_hooks_data,   sdp_hooks_edges, sdp_hooks_bad,       sdp_hooks_memory, sdp_hooks_events,
+    sdp_hooks_behind, sdp_hooks_carry, sdp_hooks_options,   sdp_hooks_others, sdp_hooks_numbered,
+    sdp_hooks_forks,  sdp_hooks_sets,  sdp_hooks_undecided, sdp_hooks_early};
 
 /* ---- In a scene ----------------------------------------------------------------------------- */
 
@@ -256,7 +256,8 @@ static int run_scene(const char *name)
     for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         for (const struct sdp_hooks_named *scene = all[i]; scene->name; scene++)
             if (strcmp(scene->name, name) == 0) {
-                decided_by_scene = all[i] == sdp_hooks_carry || all[i] == sdp_hooks_undecided;
+                decided_by_scene = all[i] == sdp_hooks_carry || all[i] == sdp_hooks_undecided ||
+                                   all[i] == sdp_hooks_early;
                 scene->run();
                 return 0;
             }

@@ -17,6 +17,17 @@ static void nothing(void)
 }
 void (*sdp_guard_install)(void) = nothing;
 
+/* Before the first access: a missing page must not end a program that has no connection yet. */
+static void be_ready(void)
+{
+    static atomic_bool ready;
+
+    if (atomic_load_explicit(&ready, memory_order_relaxed))
+        return;
+    sdp_guard_install();
+    atomic_store(&ready, sdp_guard_install != nothing);
+}
+
 /* ---- Copies of this thread ------------------------------------------------------------------ */
 
 /* Where a fault in a guarded copy goes on; NULL outside of one. */
@@ -28,6 +39,7 @@ bool sdp_guard_copy(void *to, const void *from, size_t octets)
 
     if (!to || !from)
         return octets == 0;
+    be_ready();
     if (sigsetjmp(here, 0) != 0)
         return false;
     resume = &here;
@@ -103,6 +115,7 @@ bool sdp_guard_present(void *octets, size_t count, bool written)
 
     if (!octets)
         return count == 0;
+    be_ready();
     if (sigsetjmp(here, 0) != 0)
         return false;
     resume = &here;

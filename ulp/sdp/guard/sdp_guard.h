@@ -41,7 +41,10 @@ void sdp_guard_forget(void);
  */
 bool sdp_guard_catch(const siginfo_t *info, void *context);
 
-/* Installs that handler; set by hook/. Called when a connection starts. */
+/*
+ * Installs that handler; set by hook/. Called before the first access, and when a connection
+ * starts.
+ */
 extern void (*sdp_guard_install)(void);
 
 #endif /* ITAPI_ULP_SDP_GUARD_SDP_GUARD_H */

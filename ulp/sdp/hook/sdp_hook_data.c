@@ -191,20 +191,32 @@ ssize_t recvmsg(int fd, struct msghdr *message, int flags)
     return result == SDP_KERNEL ? SDP_NEXT(recvmsg)(fd, message, flags) : result;
 }
 
+/* Returns the deadline of recvmmsg, or NULL with *error: 0, if it has none. */
+static const struct timespec *until_of(struct timespec *until, const struct timespec *limit,
+                                       int *error)
+{
+    struct timespec wanted;
+
+    *error = 0;
+    if (!limit)
+        return NULL;
+    if (!sdp_guard_copy(&wanted, limit, sizeof(wanted)))
+        *error = EFAULT;
+    else if (wanted.tv_sec < 0 || wanted.tv_nsec < 0 || wanted.tv_nsec > 999999999)
+        *error = EINVAL;
+    return *error ? NULL : sdp_deadline(until, wanted.tv_sec * 1000000LL + wanted.tv_nsec / 1000);
+}
+
 /*
  * The time limit is checked between messages, as in the kernel. An error after the first message is
  * lost.
  */
-int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *limit)
+static int receive_messages(int fd, struct mmsghdr *messages, unsigned count, int flags,
+                            const struct timespec *deadline)
 {
-    struct timespec until;
-    const struct timespec *deadline =
-        limit ? sdp_deadline(&until, limit->tv_sec * 1000000LL + limit->tv_nsec / 1000) : NULL;
     struct timespec left;
     unsigned done = 0;
 
-    if (sdp_is_kernels(fd))
-        return SDP_NEXT(recvmmsg)(fd, messages, count, flags, limit);
     while (done < count) {
         int how =
             (flags & ~MSG_WAITFORONE) | (done > 0 && flags & MSG_WAITFORONE ? MSG_DONTWAIT : 0);
@@ -214,7 +226,7 @@ int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct
             return done > 0 ? (int)done : -1;
         got = receive_message(fd, &messages[done].msg_hdr, how);
         if (got == SDP_KERNEL)
-            return SDP_NEXT(recvmmsg)(fd, messages, count, flags, limit);
+            return SDP_KERNEL;
         if (got < 0)
             return done > 0 ? (int)done : -1;
         messages[done++].msg_len = (unsigned)got;
@@ -222,6 +234,31 @@ int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct
             break;
     }
     return (int)done;
+}
+
+/* Like the kernel, stores the time that is left. */
+int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *limit)
+{
+    struct timespec until;
+    struct timespec left;
+    const struct timespec *deadline;
+    int result = SDP_KERNEL;
+    int error;
+
+    if (!sdp_is_kernels(fd)) {
+        deadline = until_of(&until, limit, &error);
+        if (error != 0) {
+            errno = error;
+            return -1;
+        }
+        result = receive_messages(fd, messages, count, flags, deadline);
+        if (result > 0 && sdp_time_left(&left, deadline) &&
+            !sdp_guard_copy(limit, &left, sizeof(left))) {
+            errno = EFAULT;
+            return -1;
+        }
+    }
+    return result == SDP_KERNEL ? SDP_NEXT(recvmmsg)(fd, messages, count, flags, limit) : result;
 }
 
 /* ---- Sending -------------------------------------------------------------------------------- */
@@ -276,11 +313,12 @@ ssize_t pwritev2(int fd, const struct iovec *parts, int count, off_t offset, int
 /* Sockets that are passed to another process become TCP; those that are SDP cannot be passed. */
 static bool passes_descriptors(const struct msghdr *message)
 {
-    struct msghdr copy = *message;
+    struct msghdr copy;
 
-    if (!message->msg_control || message->msg_controllen < sizeof(struct cmsghdr) || sdp_inside())
+    if (sdp_inside() || !sdp_guard_copy(&copy, message, sizeof(copy)) || !copy.msg_control ||
+        copy.msg_controllen < sizeof(struct cmsghdr))
         return true;
-    if (!sdp_guard_readable(message->msg_control, message->msg_controllen))
+    if (!sdp_guard_readable(copy.msg_control, copy.msg_controllen))
         return true; /* the kernel refuses it */
     for (struct cmsghdr *part = CMSG_FIRSTHDR(&copy); part; part = CMSG_NXTHDR(&copy, part)) {
         size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
@@ -318,13 +356,12 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 /* As the kernel does with messages that it refuses, it sends those before the first one. */
 static int send_to_kernel(int fd, struct mmsghdr *messages, unsigned count, int flags)
 {
-    unsigned most = count < IOV_MAX ? count : IOV_MAX; /* of a call */
     unsigned good = 0;
 
-    while (good < most && (!sdp_guard_readable(&messages[good], sizeof(messages[good])) ||
-                           passes_descriptors(&messages[good].msg_hdr)))
+    while (good < count && (!sdp_guard_readable(&messages[good], sizeof(messages[good])) ||
+                            passes_descriptors(&messages[good].msg_hdr)))
         good++;
-    if (good == 0 && most > 0) {
+    if (good == 0 && count > 0) {
         errno = EOPNOTSUPP;
         return -1;
     }
@@ -335,6 +372,8 @@ int sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)
 {
     unsigned done = 0;
 
+    if (count > IOV_MAX)
+        count = IOV_MAX; /* of a call */
     if (sdp_is_kernels(fd))
         return send_to_kernel(fd, messages, count, flags);
     while (done < count) {

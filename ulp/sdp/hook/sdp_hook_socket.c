@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* socket, connect, listen, accept, names, options, shutdown. */
 #include "hook/sdp_hook.h"
+
+#include "guard/sdp_guard.h"
 #include "socket/sdp_decide.h"
 
 #include <netinet/in.h>
@@ -32,12 +34,18 @@ int socketpair(int domain, int type, int protocol, int pair[2])
     return result;
 }
 
+/* Returns false for a name that the kernel refuses. */
+static bool has_name(const struct sockaddr *peer, socklen_t length)
+{
+    return length <= sizeof(struct sockaddr_storage) && sdp_guard_readable(peer, length);
+}
+
 /* The kernel's call is made outside the region, since it may block and handlers must run. */
 int connect(int fd, const struct sockaddr *peer, socklen_t length)
 {
     int result;
 
-    if (sdp_is_kernels(fd))
+    if (sdp_is_kernels(fd) || !has_name(peer, length))
         return SDP_NEXT(connect)(fd, peer, length);
     SDP_IN_REGION(result, sdp_data_refuse(fd, EISCONN));
     if (result != SDP_KERNEL)
