@@ -160,7 +160,7 @@ static void *sleep_on(void *argument)
 
     sleeper->thread = gettid();
     sleeper->result =
-        sleeper->is_set ? epoll_wait(sleeper->fd, &event, 1, WAIT_MS) : poll(&polls, 1, WAIT_MS);
+        sleeper->is_set ? epoll_wait(sleeper->fd, &event, 1, -1) : poll(&polls, 1, -1);
     return NULL;
 }
 
