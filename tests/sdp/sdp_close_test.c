@@ -257,8 +257,13 @@ static void peer_is_killed(const struct peer *peer)
 {
     peer_greet(peer);
     peer_end(peer);
-    CHECK(sdp_kit_receive(pair[0], octets, 5, 0) <= 0);
-    CHECK(sdp_kit_send(pair[0], octets, 5, 0) < 0);
+    CHECK_EQ(0, sdp_kit_receive(pair[0], octets, 5, 0));
+    CHECK((sdp_events(pair[0]) & (POLLIN | POLLRDHUP | POLLOUT | POLLHUP | POLLERR)) ==
+          (POLLIN | POLLRDHUP | POLLOUT));
+    /* As on TCP, the first octets find out that nobody is there. */
+    CHECK_EQ(5, sdp_kit_send(pair[0], octets, 5, 0));
+    CHECK((sdp_events(pair[0]) & (POLLHUP | POLLERR)) == (POLLHUP | POLLERR));
+    CHECK_EQ(-EPIPE, sdp_kit_send(pair[0], octets, 5, 0));
     CHECK(sdp_close(pair[0], NULL) == 0);
 }
 

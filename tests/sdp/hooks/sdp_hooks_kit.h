@@ -54,5 +54,6 @@ extern const struct sdp_hooks_named sdp_hooks_forks[];
 extern const struct sdp_hooks_named sdp_hooks_sets[];
 extern const struct sdp_hooks_named sdp_hooks_undecided[];
 extern const struct sdp_hooks_named sdp_hooks_early[];
+extern const struct sdp_hooks_named sdp_hooks_deaths[];
 
 #endif /* ITAPI_TESTS_SDP_HOOKS_SDP_HOOKS_KIT_H */

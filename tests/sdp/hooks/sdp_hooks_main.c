@@ -24,7 +24,7 @@
 static const struct sdp_hooks_named *const all[] = {
     sdp_hooks_data,   sdp_hooks_edges, sdp_hooks_bad,       sdp_hooks_memory, sdp_hooks_events,
     sdp_hooks_behind, sdp_hooks_carry, sdp_hooks_options,   sdp_hooks_others, sdp_hooks_numbered,
-    sdp_hooks_forks,  sdp_hooks_sets,  sdp_hooks_undecided, sdp_hooks_early};
+    sdp_hooks_forks,  sdp_hooks_sets,  sdp_hooks_undecided, sdp_hooks_early,  sdp_hooks_deaths};
 
 /* ---- In a scene ----------------------------------------------------------------------------- */
 
@@ -257,7 +257,7 @@ static int run_scene(const char *name)
         for (const struct sdp_hooks_named *scene = all[i]; scene->name; scene++)
             if (strcmp(scene->name, name) == 0) {
                 decided_by_scene = all[i] == sdp_hooks_carry || all[i] == sdp_hooks_undecided ||
-                                   all[i] == sdp_hooks_early;
+                                   all[i] == sdp_hooks_early || all[i] == sdp_hooks_deaths;
                 scene->run();
                 return 0;
             }

@@ -20,7 +20,7 @@ int sdp_shutdown(struct sdp_connection *connection, int how)
     if (error != 0)
         return -error;
     (void)sdp_take(connection);
-    if (connection->ended) {
+    if (connection->ended && !connection->vanished) {
         sdp_leave(connection);
         return -ENOTCONN;
     }

@@ -61,20 +61,35 @@ void sdp_reset(struct sdp_connection *connection)
     sdp_push(connection);
 }
 
-/* The transport has ended. */
+/* Returns true if octets wait, or a call offers them: the peer has not read all before. */
+static bool is_sending(const struct sdp_connection *connection)
+{
+    return connection->tx_filled != connection->tx_sent || connection->sending_zcopy;
+}
+
+/*
+ * The transport has ended. Without a word of the peer, its process has been killed: TCP shows the
+ * end of the stream, and what is sent then finds nobody. Or it shows a reset, if that process has
+ * left octets unread.
+ */
 static void on_end(struct sdp_connection *connection, int error)
 {
     const struct sdp_machine *machine = &connection->machine;
+    bool finished = machine->got_disconn && machine->sent_disconn;
+    bool killed = error == 0 && !finished && !connection->failed;
 
     connection->ended = true;
     if (connection->frozen) /* nobody reads it here: the other process has claimed it */
         connection->lost = true;
-    if (machine->got_disconn && machine->sent_disconn)
+    if (finished)
         error = 0;
+    if (killed && !connection->no_sends && is_sending(connection))
+        error = ECONNRESET;
     if (error != 0)
         give_up(connection, error);
     connection->eof = true;
-    connection->no_sends = true;
+    connection->vanished = killed && !connection->no_sends;
+    connection->no_sends = !connection->vanished;
 }
 
 /* ---- Messages ------------------------------------------------------------------------------- */

@@ -92,6 +92,7 @@ struct sdp_connection {
     bool post_failed;
     bool eof;         /* nothing more will be received */
     bool no_sends;    /* shut down, or the peer takes nothing more */
+    bool vanished;    /* the peer has ended without a word: the next send finds that out */
     bool no_receives; /* shut down by the program */
     int error;        /* SO_ERROR */
 

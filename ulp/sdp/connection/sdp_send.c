@@ -214,6 +214,11 @@ static int send_all(struct sdp_connection *connection, struct cursor *cursor, in
     while (error == 0) {
         if (connection->no_sends || connection->error != 0)
             return why_not(connection);
+        if (connection->vanished && cursor->left > 0) {
+            sdp_fail(connection, ECONNRESET);
+            cursor->left = 0; /* as TCP, whose next call fails */
+            return 0;
+        }
         if (cursor->left > 0 && move_some(connection, cursor, flags, deadline, &error))
             continue;
         if (connection->no_sends || connection->error != 0)
