@@ -6,6 +6,7 @@
 #include "support/check.h"
 
 #include "agree/sdp_agree.h"
+#include "agree/sdp_agree_attached.h"
 #include "agree/sdp_agree_message.h"
 #include "agree/sdp_agree_proof.h"
 
@@ -525,6 +526,71 @@ static void beginning_meets_a_fork(void)
     hand_close(&hand);
 }
 
+/* ---- What others attach --------------------------------------------------------------------- */
+
+/* Returns a socket that takes ten minutes to close, as its octets are not read. */
+static int lingering(int *reader)
+{
+    const struct linger linger = {1, 600};
+    static const char octets[1 << 16];
+    struct pair pair = pair_open(0);
+
+    CHECK(setsockopt(pair.client, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)) == 0);
+    while (send(pair.client, octets, sizeof(octets), MSG_DONTWAIT) > 0) {
+    }
+    (void)close(pair.listener);
+    *reader = pair.server;
+    return pair.client;
+}
+
+static void attach(int to, int readers[3])
+{
+    union {
+        struct cmsghdr align;
+        char room[CMSG_SPACE(3 * sizeof(int))];
+    } control = {.room = {0}};
+    struct iovec part = {"x", 1};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = control.room,
+                             .msg_controllen = sizeof(control.room)};
+    int fds[3];
+
+    for (int i = 0; i < 3; i++)
+        fds[i] = lingering(&readers[i]);
+    control.align.cmsg_level = SOL_SOCKET;
+    control.align.cmsg_type = SCM_RIGHTS;
+    control.align.cmsg_len = CMSG_LEN(sizeof(fds));
+    memcpy(CMSG_DATA(&control.align), fds, sizeof(fds));
+    CHECK_EQ(1, sendmsg(to, &message, 0));
+    for (int i = 0; i < 3; i++)
+        (void)close(fds[i]); /* the message has the last ones */
+}
+
+/* Whoever reads such messages closes what is attached, and does not wait for it. */
+static void attachments_delay_nobody(void)
+{
+    struct sdp_attached attached;
+    char octet;
+    struct iovec part = {&octet, 1};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    int readers[2][3];
+    int ends[2];
+
+    CHECK(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends) == 0);
+    attach(ends[0], readers[0]);
+    CHECK_EQ(1, sdp_attached_receive(ends[1], &message, &attached));
+    CHECK(attached.fd >= 0);
+    sdp_attached_drop(&attached);
+    attach(ends[0], readers[1]);
+    sdp_attached_end(ends[1]);
+    CHECK(send(ends[0], "x", 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0);
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+    for (int i = 0; i < 6; i++)
+        (void)close(readers[i / 3][i % 3]);
+}
+
 static void be_patient(uint32_t patience_ms)
 {
     const struct sdp_agree_settings settings = {.patience_ms = patience_ms};
@@ -557,5 +623,6 @@ int main(void)
     beginning_meets_the_end();
     two_have_it();
     beginning_meets_a_fork();
+    attachments_delay_nobody();
     return 0;
 }

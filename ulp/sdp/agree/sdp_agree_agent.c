@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "agree/sdp_agree_agent.h"
 
+#include "agree/sdp_agree_attached.h"
 #include "agree/sdp_agree_relay.h"
 
 #include <errno.h>
@@ -95,8 +96,11 @@ void sdp_agent_forget(struct sdp_agreement *agreement)
             (void)epoll_ctl(agent.epoll, EPOLL_CTL_DEL, agreement->fd, NULL);
     }
     agreement->place = -1;
-    if (agreement->channel >= 0)
-        sdp_agree_drop(&agreement->channel);
+    if (agreement->channel < 0)
+        return;
+    if (sdp_agree_alone(agreement))
+        sdp_attached_end(agreement->channel);
+    sdp_agree_drop(&agreement->channel);
 }
 
 enum sdp_agree_verdict sdp_agree_decide(struct sdp_agreement *agreement,
@@ -240,6 +244,8 @@ void sdp_agent_announce(uint16_t port)
         return;
     agent.listener[place].port = port;
     agent.listener[place].fd = sdp_relay_bind((struct sockaddr *)&name, length);
+    if (agent.listener[place].fd >= 0)
+        (void)shutdown(agent.listener[place].fd, SHUT_RD); /* the name is enough */
 }
 
 void sdp_agent_revoke(uint16_t port)

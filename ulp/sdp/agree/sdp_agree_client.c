@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "agree/sdp_agree_client.h"
 
+#include "agree/sdp_agree_attached.h"
 #include "agree/sdp_agree_agent.h"
 #include "agree/sdp_agree_negative.h"
 #include "agree/sdp_agree_proof.h"
@@ -126,48 +127,17 @@ bool sdp_client_connecting(struct sdp_agreement *agreement, const struct sockadd
 struct answer {
     uint8_t octets[SDP_NOTE_OCTETS + 1];
     ssize_t length;
-    bool has_user;
-    uint32_t user;
-    int fd; /* passed by SCM_RIGHTS; -1: none */
+    struct sdp_attached attached;
 };
-
-static void take_attachments(struct msghdr *message, struct answer *answer)
-{
-    for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part; part = CMSG_NXTHDR(message, part)) {
-        struct ucred credentials;
-
-        if (part->cmsg_level != SOL_SOCKET)
-            continue;
-        if (part->cmsg_type == SCM_CREDENTIALS) {
-            memcpy(&credentials, CMSG_DATA(part), sizeof(credentials));
-            answer->user = credentials.uid;
-            answer->has_user = true;
-        }
-        if (part->cmsg_type == SCM_RIGHTS) /* there is room for one descriptor only */
-            memcpy(&answer->fd, CMSG_DATA(part), sizeof(answer->fd));
-    }
-}
 
 /* Returns false with errno if there is no answer. */
 static bool receive_answer(int channel, struct answer *answer)
 {
-    union {
-        struct cmsghdr align;
-        uint8_t room[CMSG_SPACE(sizeof(struct ucred)) + CMSG_LEN(sizeof(int))];
-    } control;
     struct iovec part = {answer->octets, sizeof(answer->octets)};
-    struct msghdr message = {.msg_iov = &part,
-                             .msg_iovlen = 1,
-                             .msg_control = control.room,
-                             .msg_controllen = sizeof(control.room)};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
 
-    answer->has_user = false;
-    answer->fd = -1;
-    answer->length = recvmsg(channel, &message, MSG_CMSG_CLOEXEC);
-    if (answer->length < 0)
-        return false;
-    take_attachments(&message, answer);
-    return true;
+    answer->length = sdp_attached_receive(channel, &message, &answer->attached);
+    return answer->length >= 0;
 }
 
 /* Returns true if the answer is proven: README.md, "Why it is safe". */
@@ -177,10 +147,10 @@ static bool proven(const struct sdp_agreement *agreement, const struct answer *a
 
     if (!agreement->within_host)
         return sdp_note_tagged(answer->octets, sdp_agree_key());
-    if (answer->fd >= 0)
-        return sdp_is_other_end(answer->fd, agreement->fd, &agreement->tuple);
-    return answer->has_user && answer->user != getuid() &&
-           sdp_other_end_owner(&agreement->tuple, &owner) && owner == answer->user;
+    if (answer->attached.fd >= 0)
+        return sdp_is_other_end(answer->attached.fd, agreement->fd, &agreement->tuple);
+    return answer->attached.has_user && answer->attached.user != getuid() &&
+           sdp_other_end_owner(&agreement->tuple, &owner) && owner == answer->attached.user;
 }
 
 static void remember_stranger(const struct sdp_agreement *agreement, uint16_t port)
@@ -237,8 +207,7 @@ static enum sdp_agree_verdict hear_all(struct sdp_agreement *agreement)
             return sdp_agree_decide(agreement, SDP_TCP);
         }
         verdict = hear(agreement, &answer);
-        if (answer.fd >= 0)
-            (void)close(answer.fd);
+        sdp_attached_drop(&answer.attached);
         if (agreement->state == SDP_CLIENT_BEGUN)
             break;
     }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "agree/sdp_agree_relay.h"
 
+#include "agree/sdp_agree_attached.h"
+
 #include <endian.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -153,13 +155,17 @@ bool sdp_relay_client(void)
 bool sdp_relay_holder(void)
 {
     struct relayed relayed;
-    ssize_t length = recv(sdp_relay.answers, &relayed, sizeof(relayed), MSG_TRUNC);
+    struct iovec part = {&relayed, sizeof(relayed)};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    struct sdp_attached attached;
+    ssize_t length = sdp_attached_receive(sdp_relay.answers, &message, &attached);
     struct sdp_note note;
 
     if (length < 0)
         return errno == EINTR;
-    if (length == sizeof(relayed) && sdp_note_get(relayed.octets, SDP_NOTE_OCTETS, &note) &&
-        note.type == SDP_NOTE_YES)
+    sdp_attached_drop(&attached);
+    if (length == sizeof(relayed) && !(message.msg_flags & MSG_TRUNC) &&
+        sdp_note_get(relayed.octets, SDP_NOTE_OCTETS, &note) && note.type == SDP_NOTE_YES)
         send_to_client(&relayed);
     return true;
 }
@@ -173,30 +179,22 @@ _Static_assert(sizeof(struct relayed) - SDP_NOTE_OCTETS <=
 /* Returns 1 for a valid question, 0 for an invalid one, -1 if there is none. */
 static int receive(int channel, struct sdp_question *question)
 {
-    union {
-        struct cmsghdr align;
-        uint8_t room[CMSG_SPACE(sizeof(struct ucred))];
-    } control;
     struct relayed relayed;
     struct iovec part = {&relayed, sizeof(relayed)};
     struct msghdr message = {.msg_name = &question->from,
                              .msg_namelen = sizeof(question->from),
                              .msg_iov = &part,
-                             .msg_iovlen = 1,
-                             .msg_control = control.room,
-                             .msg_controllen = sizeof(control.room)};
-    struct ucred credentials;
-    struct cmsghdr *head;
-    ssize_t length = recvmsg(channel, &message, MSG_CMSG_CLOEXEC);
+                             .msg_iovlen = 1};
+    struct sdp_attached attached;
+    ssize_t length = sdp_attached_receive(channel, &message, &attached);
 
     if (length < 0)
         return -1;
-    head = CMSG_FIRSTHDR(&message);
-    if (message.msg_flags & MSG_TRUNC || !head || head->cmsg_type != SCM_CREDENTIALS ||
-        length < SDP_NOTE_OCTETS || !sdp_note_get(relayed.octets, SDP_NOTE_OCTETS, &question->note))
+    sdp_attached_drop(&attached);
+    if (message.msg_flags & MSG_TRUNC || !attached.has_user || length < SDP_NOTE_OCTETS ||
+        !sdp_note_get(relayed.octets, SDP_NOTE_OCTETS, &question->note))
         return 0;
-    memcpy(&credentials, CMSG_DATA(head), sizeof(credentials));
-    question->user = credentials.uid;
+    question->user = attached.user;
     question->from_length = message.msg_namelen;
     question->within_host = length == SDP_NOTE_OCTETS;
     if (question->within_host)
