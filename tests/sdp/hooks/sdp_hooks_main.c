@@ -233,11 +233,13 @@ static bool compare(const char *program, const char *scene, const char *library)
 static bool is_left_out(const struct sdp_hooks_named *scenes, const char *scene)
 {
 #if defined(__SANITIZE_THREAD__)
-    static const char *const left_out[] = {"missing_arguments", "missing_arrays",   "own_handlers",
-                                           "restarts",          "closed_meanwhile", NULL};
-    bool forks = scenes == sdp_hooks_forks;
+    static const char *const left_out[] = {
+        "missing_arguments", "missing_arrays", "before_connections", "before_octets",
+        "own_handlers",      "restarts",       "closed_meanwhile",   NULL};
+    bool forks = scenes == sdp_hooks_forks || scenes == sdp_hooks_deaths;
 #elif defined(__SANITIZE_ADDRESS__)
-    static const char *const left_out[] = {"missing_arguments", "missing_arrays", NULL};
+    static const char *const left_out[] = {"missing_arguments", "missing_arrays",
+                                           "before_connections", "before_octets", NULL};
     bool forks = false;
 #else
     static const char *const left_out[] = {NULL};
