@@ -412,6 +412,11 @@ static void writer_ends(void)
     pass_late((struct late){.shuts = true, .child = NOTHING, .parent = ENDS});
 }
 
+static void writer_closes(void)
+{
+    pass_late((struct late){.child = NOTHING, .parent = CLOSES_AND_ENDS});
+}
+
 static void writer_is_another(void)
 {
     pass_late((struct late){.child = NOTHING, .parent = BECOMES_ANOTHER});
@@ -434,5 +439,6 @@ const struct sdp_hooks_named sdp_hooks_forks[] = {{"set_waits", set_waits},
                                                   {"child_is_another", child_is_another},
                                                   {"parent_is_another", parent_is_another},
                                                   {"writer_ends", writer_ends},
+                                                  {"writer_closes", writer_closes},
                                                   {"writer_is_another", writer_is_another},
                                                   {NULL, NULL}};

@@ -3,6 +3,9 @@
 #include "connection/sdp_object.h"
 
 #include <errno.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <string.h>
 #include <time.h>
 
 static int64_t now_s(void)
@@ -116,6 +119,48 @@ void sdp_sweep(void)
     (void)pthread_mutex_unlock(&sdp_list_lock);
 }
 
+/* Returns false while the peer's kernel does not have all octets of the stream. */
+static bool is_acknowledged(struct sdp_connection *connection)
+{
+    struct tcp_info info = {.tcpi_unacked = 0};
+    socklen_t length = sizeof(info);
+    bool over = !connection->live || connection->ended || connection->lost || connection->buried;
+
+    if (over || sdp_adapter_get()->device)
+        return true;
+    (void)pthread_mutex_unlock(&connection->lock); /* the call may wait for the IA's thread */
+    if (itx_ep_get_stream_option(connection->ep, IPPROTO_TCP, TCP_INFO, &info, &length) !=
+        IT_SUCCESS)
+        memset(&info, 0, sizeof(info));
+    (void)pthread_mutex_lock(&connection->lock);
+    return info.tcpi_unacked == 0 && info.tcpi_notsent_bytes == 0;
+}
+
+static bool is_before(const struct timespec *deadline)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return !deadline || now.tv_sec < deadline->tv_sec ||
+           (now.tv_sec == deadline->tv_sec && now.tv_nsec < deadline->tv_nsec);
+}
+
+/*
+ * The end of the process closes the stream. If messages of the peer have not been read by then, the
+ * kernel resets it, and drops what the peer's does not have yet.
+ */
+static bool wait_acknowledged(struct sdp_connection *connection, const struct timespec *deadline)
+{
+    static const struct timespec pause = {.tv_nsec = 1000000};
+
+    while ((connection->unacknowledged = !is_acknowledged(connection)) && is_before(deadline)) {
+        (void)pthread_mutex_unlock(&connection->lock);
+        (void)nanosleep(&pause, NULL);
+        (void)pthread_mutex_lock(&connection->lock);
+    }
+    return !connection->unacknowledged;
+}
+
 bool sdp_drain(const struct timespec *deadline)
 {
     bool drained = true;
@@ -130,7 +175,7 @@ bool sdp_drain(const struct timespec *deadline)
         if (!each->frozen && !each->lost && !each->buried) {
             each->finish = true;
             wait_drained(each, deadline);
-            drained = drained && is_drained(each);
+            drained = drained && is_drained(each) && wait_acknowledged(each, deadline);
         }
         (void)pthread_mutex_unlock(&each->lock);
     }

@@ -84,9 +84,10 @@ struct sdp_connection {
     bool left;       /* this process does not hold it any more */
     /* Since a fork that found octets to be sent: the processes that hold it. Shared by them. */
     _Atomic uint32_t *holders;
-    bool foreign;   /* a parent's, on a device: its objects must not be used */
-    bool disturbed; /* calls return EBADF */
-    bool finish;    /* send DisConn after all waiting data */
+    bool foreign;        /* a parent's, on a device: its objects must not be used */
+    bool disturbed;      /* calls return EBADF */
+    bool unacknowledged; /* at the end of the process, the peer does not have all octets */
+    bool finish;         /* send DisConn after all waiting data */
     bool disconnecting;
     bool failed; /* arriving messages are ignored */
     bool post_failed;

@@ -163,7 +163,7 @@ void sdp_inherit(void)
     for (struct sdp_connection *each = sdp_list_first; each; each = each->next) {
         if (pthread_mutex_lock(&each->lock) != 0)
             continue;
-        if (sdp_owed_needs_care(each))
+        if (sdp_owed_needs_care(each) || each->unacknowledged)
             (void)sdp_claim(each);
         (void)pthread_mutex_unlock(&each->lock);
     }

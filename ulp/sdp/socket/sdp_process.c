@@ -89,13 +89,12 @@ static void send_all(void)
 
 void sdp_process_exits(void)
 {
-    if (sdp_socket_count(SDP_CONVERTED) == 0)
-        return;
-    for (int number = sdp_table_next(0, INT_MAX); number >= 0;
+    for (int number = sdp_table_next(0, INT_MAX);
+         number >= 0 && sdp_socket_count(SDP_CONVERTED) > 0;
          number = sdp_table_next((unsigned)number + 1, INT_MAX))
         if (sdp_table_kind(number) == SDP_NUMBER_SOCKET)
             (void)sdp_number_close(number);
-    send_all();
+    send_all(); /* also of sockets that have been closed */
 }
 
 /* ---- exec ----------------------------------------------------------------------------------- */
@@ -168,8 +167,8 @@ void sdp_process_before_exec(void)
     int dead;
 
     sdp_process_before_spawn();
+    send_all();
     if (sdp_socket_count(SDP_CONVERTED) > 0) {
-        send_all();
         dead = open_dead();
         replaced_count = 0;
         sdp_table_lock();
