@@ -114,7 +114,7 @@ void base_pool_init(struct base_pool *pool, it_handle_type_enum_t type, size_t o
  */
 void base_pool_renew(struct base_pool *pool);
 
-/* Returns a zeroed object, whose magic is still 0, or NULL without memory. */
+/* Returns a zeroed object, whose magic is still 0, or NULL if memory runs out. */
 void *base_pool_get(struct base_pool *pool);
 
 /* Gives back an object after base_object_unpublish. */

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-/* They return false without memory, or if the stream fails. */
+/* They return false if memory runs out, or if the stream fails. */
 bool perf_json_write(FILE *stream, const struct perf_record *record);
 bool perf_json_write_all(FILE *stream, const struct perf_records *records);
 

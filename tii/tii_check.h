@@ -24,13 +24,16 @@ it_status_t tii_check_qual(const char *call, const struct vp_attributes *attribu
                            const it_conn_qual_t *conn_qual, bool active);
 
 /*
- * Checks a path's Spigot, its local and then its remote part. Replaces Spigot 0 by the only one.
- * Returns bad_spigot for a wrong Spigot.
+ * Checks the Spigot of a path, then its local and its remote part. Replaces Spigot 0 by the only
+ * Spigot of the IA. Returns bad_spigot for a wrong Spigot.
  */
 it_status_t tii_check_path(const char *call, const struct ual_ia *ia, it_path_t *path,
                            it_status_t bad_spigot);
 
-/* Refuses an id of no request, or of one that another call has taken: IT_ERR_INVALID_CN_EST_ID. */
+/*
+ * Returns IT_ERR_INVALID_CN_EST_ID for an id without a request, or with one that another call has
+ * taken.
+ */
 it_status_t tii_refuse_request(const char *call, it_cn_est_identifier_t cn_est_id);
 
 #endif

@@ -143,7 +143,7 @@ static const char advice[] =
     "interface, for programs that may use no other. A device of rdma-core has its own name.\n"
     "it_info NAME describes one, it_info --all every one.\n";
 
-/* Returns an array that the caller frees; NULL without memory. */
+/* Returns an array that the caller frees; NULL if memory runs out. */
 static it_interface_t *interfaces_list(size_t *count)
 {
     it_interface_t *list;

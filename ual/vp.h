@@ -371,8 +371,8 @@ struct vp_provider {
     /* Undelivered requests are refused; delivered ones stay. */
     void (*listen_stop)(struct ual_listen *listen);
     /*
-     * Moves the EP from UNCONNECTED (UAL_EP_CONNECT) or fails with IT_ERR_INVALID_EP_STATE.
-     * attributes: as the consumer gave them, or NULL.
+     * Takes the step UAL_EP_CONNECT, or returns IT_ERR_INVALID_EP_STATE if the EP is not
+     * UNCONNECTED. attributes: as the consumer gave them, or NULL.
      */
     it_status_t (*connect)(struct ual_ep *ep, const it_path_t *path,
                            const it_conn_attributes_t *attributes, const it_conn_qual_t *qual,

@@ -180,7 +180,7 @@ struct vp_host {
     /* ---- IA. */
     /* From ia_open. ops stay valid until ia_close has returned. */
     void (*ia_set_progress)(struct ual_ia *ia, const struct evd_progress_ops *ops, void *context);
-    /* Returns one block of memory for ia_query, or NULL without memory. */
+    /* Returns one block of memory for ia_query, or NULL if memory runs out. */
     it_ia_info_t *(*ia_info_alloc)(size_t spigot_count, size_t address_count);
 
     /* Raises an unaffiliated event, IT_ASYNC_UNAFF_SPIGOT_*. No lock may be held. */
@@ -197,7 +197,7 @@ struct vp_host {
     bool (*ia_is_current)(const struct ual_ia *ia); /* the caller is that thread */
     /*
      * Creates a task, which runs a function on the IA's thread: once for all submits since its last
-     * run. Returns NULL without memory.
+     * run. Returns NULL if memory runs out.
      */
     struct vp_task *(*task_new)(struct ual_ia *ia, void (*run)(void *argument), void *argument);
     void (*task_submit)(struct vp_task *task); /* any thread, any lock held */
@@ -208,7 +208,7 @@ struct vp_host {
     void (*task_free)(struct vp_task *task);
     /*
      * Calls ready on the IA's thread while the descriptor is readable: level triggered, and
-     * sometimes without reason. Any thread. Returns NULL without memory. watch_stop gives the
+     * sometimes without reason. Any thread. Returns NULL if memory runs out. watch_stop gives the
      * guarantee of task_free.
      */
     struct vp_watch *(*watch_start)(struct ual_ia *ia, int fd, void (*ready)(void *argument),
@@ -324,8 +324,8 @@ struct vp_host {
                                  const struct evd_source_ops *ops, void *context, int fd);
     /*
      * Called after source_attach, even if another EP has attached the source: makes the IA's thread
-     * watch fd. The caller may hold no lock that the IA's thread takes. Returns false without
-     * memory.
+     * watch fd. The caller may hold no lock that the IA's thread takes. Returns false if
+     * memory runs out.
      */
     bool (*source_start)(struct ual_ep *ep, enum vp_queue queue);
     it_evd_handle_t (*source_evd)(struct ual_ep *ep, enum vp_queue queue, size_t *size);

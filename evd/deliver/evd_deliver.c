@@ -210,7 +210,7 @@ static void evd_add_locked(struct evd *evd, const it_event_t *event)
 {
     it_any_event_t *record = evd_queue_add(&evd->queue, true, false);
 
-    /* A record is as long as the longest event of the EVD's streams: it holds this one. */
+    /* A record has the size of the longest event of the EVD's streams, so this event fits. */
     memcpy(record, event, evd->queue.record_size);
     record->evd = evd_handle(evd);
 }

@@ -42,7 +42,10 @@ void evd_raise_unaffiliated_spigot(struct evd_ia *ia, it_event_type_t number, si
 void evd_raise_affiliated_ep(struct evd_ia *ia, it_event_type_t number, it_ep_handle_t ep);
 
 void evd_raise_affiliated_srq(struct evd_ia *ia, it_event_type_t number, it_srq_handle_t srq);
-/* Moves completions from the source to the queue while it has room. True: call evd_wake(). */
+/*
+ * Moves completions from the source to the queue while it has room. If it returns true, call
+ * evd_wake().
+ */
 bool evd_source_move(struct evd *evd);
 
 #endif

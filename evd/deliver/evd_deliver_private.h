@@ -37,8 +37,8 @@ size_t evd_aggregate_take(struct evd *aevd, struct evd *member, it_event_t *even
 /* Takes events from all members that are ready, up to max. */
 size_t evd_aggregate_dequeue(struct evd *aevd, it_event_t *events, size_t max);
 /*
- * Makes the loop move completions to the queue from now on. Returns false without memory. No lock
- * is held.
+ * Makes the loop move completions to the queue from now on. Returns false if memory runs out.
+ * Called without a lock.
  */
 bool evd_source_rely(struct evd *evd);
 /* Sleeps for evd_wait, on an EVD with a source. */
@@ -46,7 +46,7 @@ int evd_source_wait(struct evd *evd, struct evd_waiter *waiter, uint64_t deadlin
 void evd_source_close(struct evd *evd);
 /*
  * Makes the loop watch the source. To be called after evd_source_attach, and again if it failed.
- * Waits for the loop. Returns false without memory.
+ * Waits for the loop. Returns false if memory runs out.
  */
 bool evd_source_start(struct evd *evd);
 

@@ -134,7 +134,7 @@ struct evd_io {
     struct base_link link, ready_link;
 };
 
-/* Starts a watch or changes its events. Returns false without memory. */
+/* Starts a watch or changes its events. Returns false if memory runs out. */
 bool evd_io_watch(struct evd_io *io, struct evd_loop *loop, int fd, unsigned events,
                   void (*ready)(void *argument, unsigned events), void *argument);
 void evd_io_unwatch(struct evd_io *io); /* does nothing to an idle watch */

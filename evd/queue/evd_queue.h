@@ -28,7 +28,7 @@ struct evd_queue {
     _Atomic size_t count; /* tail - head */
 };
 
-/* Size: 1..EVD_QUEUE_MAX. Returns false without memory. */
+/* Size: 1..EVD_QUEUE_MAX. Returns false if memory runs out. */
 bool evd_queue_init(struct evd_queue *queue, size_t size, size_t record_size);
 void evd_queue_destroy(struct evd_queue *queue);
 

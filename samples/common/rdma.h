@@ -79,8 +79,8 @@ bool rdma_wait_event(it_evd_handle_t evd, it_event_t *event);
 
 /*
  * Returns zeroed memory for RDMA, at least one byte: there are no empty regions. Its pages exist,
- * so that a transfer need not wait for page faults. Returns NULL without memory; the caller frees
- * it with free.
+ * so that a transfer need not wait for page faults. Returns NULL if memory runs out; the caller
+ * frees it with free.
  */
 unsigned char *memory_allocate(size_t length);
 

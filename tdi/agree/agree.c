@@ -329,7 +329,7 @@ void agree_connected(struct agree *agree, const uint8_t *private_data, size_t le
 
 void agree_unconnected(struct agree *agree)
 {
-    /* After ready the responder decides; it sees the end of the connection too. */
+    /* Once READY is sent, the responder decides. It sees the end of the connection, too. */
     if (agree->state != AGREE_WAIT_COMMIT)
         agree_give_up(agree, AGREE_NO_CONNECTION);
 }

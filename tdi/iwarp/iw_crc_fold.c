@@ -93,7 +93,7 @@ FOLD static inline void fold_store_quad(uint8_t *copy, size_t at, struct fold_qu
     fold_store(copy, at + 3 * LINE, quad.fourth);
 }
 
-/* Fewer octets than a line. With a copy, its octets are summed: the source may change. */
+/* Sums fewer octets than a line. If it copies, it sums the copy, since the source may change. */
 FOLD static inline uint32_t fold_rest(uint32_t crc, const uint8_t *data, uint8_t *copy,
                                       size_t length)
 {

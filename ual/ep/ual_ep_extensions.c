@@ -11,7 +11,7 @@ static it_status_t ual_ep_answer(const char *call, const struct ual_ep *ep, it_s
 }
 
 /*
- * Checks that the handle is an EP of connections, and the caller's struct, called name in the log.
+ * Checks that the handle is an RC EP, and checks the caller's struct, which the log calls `name`.
  */
 static it_status_t ual_ep_begin(const char *call, it_ep_handle_t ep_handle, const char *name,
                                 const void *callers, size_t smallest)

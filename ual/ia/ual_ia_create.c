@@ -228,5 +228,5 @@ static void ual_ia_renew_locks(void)
  */
 __attribute__((constructor(1000))) static void ual_ia_watch_forks(void)
 {
-    (void)pthread_atfork(NULL, NULL, ual_ia_renew_locks); /* without memory: as without it */
+    (void)pthread_atfork(NULL, NULL, ual_ia_renew_locks); /* if it fails, locks are not renewed */
 }

@@ -11,12 +11,12 @@
 #include "ual/object/ual.h"
 #include "ual/object/ual_provider.h"
 
-/* Returns a zeroed object of the IA, not yet visible to other threads, or NULL without memory. */
+/* Returns a zeroed object of the IA, not yet visible to other threads; NULL if memory runs out. */
 void *ual_object_new(struct ual_ia *ia, it_handle_type_enum_t type);
 
 /*
  * The same for a child of a PZ or an EVD, which the child holds from now on. Returns NULL and sets
- * *status to gone if the parent is being freed, or to IT_ERR_RESOURCES without memory.
+ * *status to gone if the parent is being freed, or to IT_ERR_RESOURCES if memory runs out.
  */
 void *ual_object_new_child(const char *call, struct ual_ia *ia, it_handle_type_enum_t type,
                            void *parent, it_status_t gone, it_status_t *status);

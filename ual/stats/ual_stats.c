@@ -153,7 +153,7 @@ static void stats_pause_over(void *argument)
     stats_watch(argument);
 }
 
-/* Accepts no client for that long. Without memory for the timer it does not pause. */
+/* Accepts no client for that long. If there is no memory for the timer, it does not pause. */
 static void stats_pause_for(struct ual_stats *stats, uint64_t ns)
 {
     evd_io_unwatch(&stats->watch);

@@ -34,7 +34,10 @@ struct exs_handles {
         .lock = PTHREAD_MUTEX_INITIALIZER                                                          \
     }
 
-/* Returns a handle of this object, or 0 without memory. Sets *opened before the handle is valid. */
+/*
+ * Returns a handle of this object, or 0 if memory runs out. Sets *opened before the handle is
+ * valid.
+ */
 uintptr_t exs_handle_open(struct exs_handles *handles, void *object, struct exs_slot **opened);
 
 /* Returns the slot with one user more, or NULL if there is no such handle. */

@@ -25,14 +25,15 @@ struct exs_request {
     bool part;                 /* part of a call that exs_cancel counts otherwise */
     void *context;             /* owned by the caller; NULL: the request is the library's own */
     /*
-     * Called once, unless brief without a lock of the socket: 0 or errno, octets moved, octets of a
-     * packet that are lost. Requests of one socket are reported in the order in which they end. It
-     * may start others, unless brief.
+     * Called once, when the request has ended, in the order in which the requests of the socket
+     * end. error: 0 or errno; moved: octets; lost: octets of a packet that did not fit. If the
+     * request is brief, the socket's lock may be held, and done may start no other request.
      */
     void (*done)(struct exs_request *request, int error, size_t moved, size_t lost);
     /*
-     * Called with the lock, for a transfer: it is cancelled, or too late to be cancelled, and ends
-     * only after an answer of the peer, which may first transfer so many octets.
+     * Called with the lock for a transfer whose cancellation needs an answer of the peer. The
+     * answer decides whether the transfer is cancelled or too late to be cancelled. Before it
+     * answers, the peer may transfer up to `octets` on this connection.
      */
     void (*waits)(struct exs_request *request, uint64_t octets);
     /* For an accept: where the peer's address goes; the descriptor (out). */

@@ -89,8 +89,8 @@ struct exs_socket {
 };
 
 /*
- * Returns a new socket with default options, counted once; NULL with errno without memory or
- * descriptors.
+ * Returns a new socket with default options, counted once; NULL with errno if memory or descriptors
+ * run out.
  */
 struct exs_socket *exs_socket_new(int domain, int type);
 

@@ -22,7 +22,7 @@ struct exs_packet_in {
     uint32_t chain;
     uint32_t first;
     uint32_t count;
-    uint32_t eager; /* receives to be advertised without need that are not advertised yet */
+    uint32_t eager; /* receives to advertise before they are needed, not advertised yet */
     uint32_t room;
     bool withdrawing;
     bool ended; /* no more packets come */

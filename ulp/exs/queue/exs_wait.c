@@ -17,9 +17,9 @@
 /* Polls in a row before a look at the deadline. */
 #define POLLS 64u
 /*
- * One yield in so many rounds of polls, about a millisecond: another thread may need this
- * processor to produce the event. Each yield can cost the time slice of another ready thread, so a
- * wait for a busy peer does not yield.
+ * A thread that polls without end yields once in YIELD_ROUNDS rounds, about a millisecond, since
+ * another thread may need this processor to produce the event. Each yield can last a time slice of
+ * another ready thread, so a wait that ends within YIELD_ROUNDS rounds does not yield.
  */
 #define YIELD_ROUNDS 32u
 /*

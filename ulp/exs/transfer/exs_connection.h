@@ -191,7 +191,7 @@ void exs_ring_put(struct exs_connection *connection, uint64_t position, const vo
                   size_t count);
 void exs_ring_get(const struct exs_connection *connection, uint64_t position, void *octets,
                   size_t count);
-/* Registers the ring; returns false without memory. */
+/* Registers the ring; returns false if memory runs out. */
 bool exs_ring_register(struct exs_connection *connection);
 
 /* Adds a request in its place. */

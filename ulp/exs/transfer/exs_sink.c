@@ -28,7 +28,7 @@ static void done(struct exs_request *request, int error, size_t moved, size_t lo
     free(sink);
 }
 
-/* Of packets nothing needs to be written. Without memory the peer waits for the next push. */
+/* For packets nothing needs to be written. If memory runs out, the peer waits for the next push. */
 static void post(struct exs_connection *connection)
 {
     size_t room = exs_is_stream(connection) ? STREAM_ROOM : 0;

@@ -14,7 +14,7 @@
 
 struct exs_flow {
     uint32_t slots;  /* receives that each side posts before the connection is made; at least 4 */
-    uint32_t due;    /* CREDIT is due when so many are unreported; 2 to slots - 2 */
+    uint32_t due;    /* CREDIT is due when this number is unreported; 2 to slots - 2 */
     uint32_t posted; /* receives posted here so far */
     uint32_t spent;  /* receives taken by messages, and not posted again yet */
     uint32_t told;   /* part of posted that is reported to the peer */
@@ -56,8 +56,8 @@ static inline void exs_flow_restock(struct exs_flow *flow)
 }
 
 /*
- * Returns true if so many messages have been sent that the peer will send at least a CREDIT. So
- * requests may wait for it, to be sent together.
+ * Returns true if enough messages have been sent that the peer will send a CREDIT or another
+ * message. Then requests may wait for that message, to be sent together.
  */
 static inline bool exs_flow_answer_comes(const struct exs_flow *flow)
 {

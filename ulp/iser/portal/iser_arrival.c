@@ -203,7 +203,7 @@ static void arrival_fill_addresses(const struct iser_arrival *arrival, int fd,
     link->remote = arrival->peer;
 }
 
-/* Returns false without memory: link and arrival are freed then. */
+/* Returns false if memory runs out: link and arrival are freed then. */
 static bool arrival_make_session(struct iser_arrival *arrival, struct iser_link *link)
 {
     link->user_ops = &iser_session_link_user;
@@ -252,8 +252,8 @@ static bool arrival_may_request(struct itiser *target)
 }
 
 /*
- * Fewer octets than needed: TCP without memory passes over the low water mark. Returns true if the
- * others may still come.
+ * Fewer octets than needed: TCP ignores the low water mark if it is short of memory. Returns true
+ * if the others may still come.
  */
 static bool arrival_may_go_on(int fd, ssize_t got)
 {
@@ -296,7 +296,7 @@ static void arrival_readable(evutil_socket_t fd, short what, void *argument)
     }
 }
 
-/* Adds a connection to the list of those that have not logged in. Returns NULL without memory. */
+/* Adds a connection to the list of those that have not logged in. NULL: memory has run out. */
 static struct iser_arrival *arrival_new(struct iser_portal *portal,
                                         const struct sockaddr_storage *peer)
 {

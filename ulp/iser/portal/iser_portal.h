@@ -70,8 +70,8 @@ void iser_portal_close(struct iser_portal *portal);
 /* Takes ownership of fd. */
 void iser_arrival_begin(struct iser_portal *portal, int fd, const struct sockaddr_storage *peer);
 /*
- * The same for a connection that already has an RDMA link; takes the link. Returns false without
- * memory.
+ * The same for a connection that already has an RDMA link; takes the link. Returns false if
+ * memory runs out.
  */
 bool iser_arrival_begin_rdma(struct iser_portal *portal, struct iser_link *link);
 /* Called when the session is no arrival any more, or is gone. */

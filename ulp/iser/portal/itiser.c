@@ -134,7 +134,7 @@ static bool itiser_refuse(char *error, const char *what, const char *which)
     return false;
 }
 
-/* Returns false without memory, or if the secrets are not acceptable. */
+/* Returns false if memory runs out, or if the secrets are not acceptable. */
 static bool itiser_take_config(struct itiser_target_config *to,
                                const struct itiser_target_config *from, char *error)
 {

@@ -35,7 +35,7 @@ struct iser_settings {
     struct iser_text_list *texts;
 };
 
-/* Returns NULL without memory. */
+/* Returns NULL if memory runs out. */
 struct iser_settings *iser_settings_new(void);
 /* Also closes the units. */
 void iser_settings_free(struct iser_settings *settings);

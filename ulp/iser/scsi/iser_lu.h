@@ -190,7 +190,7 @@ bool iser_reserve_conflicts(const struct iser_scsi_nexus *nexus, const struct is
                             iser_access_t access);
 struct iser_registration *iser_registration_find(const struct iser_lu *lu, const char *port,
                                                  uint16_t tag);
-/* Returns NULL if there are too many, or without memory. */
+/* Returns NULL if there are too many, or if memory runs out. */
 struct iser_registration *iser_registration_add(struct iser_lu *lu, const char *port, uint16_t tag,
                                                 uint64_t key);
 bool iser_reservation_is_all(uint8_t type);  /* all registrants hold it */
@@ -217,7 +217,7 @@ void iser_release6_run(struct iser_scsi_command *command);
 /* Reads the file into the units of the target. Returns false with a line of text in error. */
 bool iser_state_open(struct iser_scsi_target *target, char error[256]);
 void iser_state_free(struct iser_state *state);
-/* Runs in the loop: stores in the command what must be saved. Returns false without memory. */
+/* Runs in the loop: stores in the command what must be saved. Returns false if memory runs out. */
 bool iser_state_snapshot(struct iser_scsi_command *command);
 /* Runs in the pool. */
 void iser_state_save(struct iser_scsi_command *command);

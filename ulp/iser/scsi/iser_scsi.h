@@ -42,8 +42,8 @@ void iser_scsi_target_free(struct iser_scsi_target *target);
 /*
  * Creates an I_T nexus of an initiator port (name,i,0xISID) and a target port (portal group tag). A
  * nexus that comes back finds its reservations. preempted is called when PREEMPT AND ABORT of
- * another nexus ends this one's commands on the LUN. Returns NULL without memory, or if the name
- * has octets that names cannot have.
+ * another nexus ends this one's commands on the LUN. Returns NULL if memory runs out, or if the
+ * name has octets that names cannot have.
  */
 struct iser_scsi_nexus *iser_scsi_nexus_new(struct iser_scsi_target *target,
                                             const char *initiator_port, uint16_t tag,

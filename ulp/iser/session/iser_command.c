@@ -305,7 +305,7 @@ static bool command_use_unit(struct iser_task *task)
 
 /*
  * A session may have as much as is left for all others. So each finds something, however many do
- * not read what they have asked for. Returns false without memory, too.
+ * not read what they have asked for. Returns false if memory runs out, too.
  */
 static bool command_get_buffer(struct iser_task *task, uint32_t size)
 {

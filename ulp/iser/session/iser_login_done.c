@@ -19,8 +19,8 @@ enum login_done_status {
 };
 
 /*
- * Over RDMA: the room in a message, and the receives that Linux's initiator posts whatever it has
- * negotiated.
+ * Over RDMA: the size of a message; the size of the receives that Linux's initiator posts, whatever
+ * it has negotiated; receives beyond those that commands need.
  */
 #define LOGIN_SEND_MAX       8192u
 #define LOGIN_SEND_LINUX     128u
@@ -216,7 +216,7 @@ static void login_choose_tsih(struct iser_session *session)
     session->tsih = service->last_tsih;
 }
 
-/* Returns false without memory. */
+/* Returns false if memory runs out. */
 static bool login_make_nexus(struct iser_session *session)
 {
     const uint8_t *isid = session->isid;

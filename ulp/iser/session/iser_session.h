@@ -169,8 +169,8 @@ struct iser_session {
 /* ---- iser_session.c ---- */
 
 /*
- * Creates the session of a connection to this portal group and takes the link. Returns NULL without
- * memory: the link is closed then.
+ * Creates the session of a connection to this portal group and takes the link. Returns NULL if
+ * memory runs out: the link is closed then.
  */
 struct iser_session *iser_session_new(struct iser_service *service, struct iser_link *link,
                                       uint16_t tag);
@@ -230,7 +230,7 @@ bool iser_command_resume_one(struct iser_service *service);
 
 /* ---- iser_task.c ---- */
 
-/* Returns NULL if there are too many, or without memory. */
+/* Returns NULL if there are too many, or if memory runs out. */
 struct iser_task *iser_task_new(struct iser_session *session, uint32_t itt);
 struct iser_task *iser_task_find(struct iser_session *session, uint32_t itt);
 /* Called when the task has ended and its buffer is not in use. */

@@ -34,7 +34,7 @@ struct iser_buffers {
 
 /* Returns the octets that a buffer for so many takes. */
 size_t iser_buffer_octets(size_t size);
-/* Returns NULL without memory, or above 16 MiB. */
+/* Returns NULL if memory runs out, or above 16 MiB. */
 struct iser_buffer *iser_buffer_get(struct iser_buffers *buffers, size_t size);
 size_t iser_buffer_size(const struct iser_buffer *buffer);
 void iser_buffer_put(struct iser_buffers *buffers, struct iser_buffer *buffer);

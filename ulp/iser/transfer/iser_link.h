@@ -147,8 +147,8 @@ void iser_link_lost(struct iser_link *link, const char *why);
 void iser_link_close(struct iser_link *link);
 
 /*
- * Creates a link for iSCSI on a TCP stream and takes fd. Returns NULL without memory: the caller
- * keeps fd.
+ * Creates a link for iSCSI on a TCP stream and takes fd. Returns NULL if memory runs out: the
+ * caller keeps fd.
  */
 struct iser_link *iser_plain_new(struct event_base *base, struct iser_stay *stay, int fd);
 /*

@@ -97,7 +97,7 @@ static inline struct rdma *rdma_of(struct iser_link *link)
 
 /*
  * Creates an endpoint, neither connected nor accepted, with the receives of a login posted. Returns
- * NULL without memory. remote_invalidation: the initiator accepts Sends with Invalidate.
+ * NULL if memory runs out. remote_invalidation: the initiator accepts Sends with Invalidate.
  */
 struct iser_link *iser_rdma_new(struct iser_rdma_shared *shared, bool remote_invalidation);
 it_ep_handle_t iser_rdma_endpoint(struct iser_link *link);
@@ -122,7 +122,7 @@ void rdma_drain(struct iser_link *link);
 
 /* ---- iser_rdma_memory.c ---- */
 
-/* Returns false without memory. */
+/* Returns false if memory runs out. */
 bool rdma_region_make(struct rdma *rdma, struct rdma_region *region, unsigned receives,
                       unsigned sends);
 bool rdma_full_feature(struct iser_link *link);

@@ -13,7 +13,7 @@ struct iser_work {
     struct iser_work *next;
 };
 
-/* Returns NULL without memory, threads or descriptors. */
+/* Returns NULL if memory, threads or descriptors run out. */
 struct iser_pool *iser_pool_new(unsigned threads);
 /* Called when all work has been reaped. */
 void iser_pool_free(struct iser_pool *pool);

@@ -305,8 +305,8 @@ static void fill_route(struct cm_id *id, uint16_t port)
 }
 
 /*
- * Announces a request with a new id, by which the program answers. Returns false without memory:
- * the peer repeats the request.
+ * Announces a request with a new id, by which the program answers. Returns false if memory runs
+ * out: the peer repeats the request.
  */
 static bool announce(struct cm_id *listener, const struct cm_sidr_message *message,
                      const struct sockaddr_storage *peer, const struct in6_addr *called)

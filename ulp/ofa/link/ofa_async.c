@@ -158,7 +158,7 @@ int ofa_async_open(struct ofa_context *context)
                              context, &context->unaffiliated_evd);
         if (error == 0) {
             tell_port(context);
-            ofa_gid_watch_open(context); /* once: only the last one would be closed */
+            ofa_gid_watch_open(context); /* called once, because only the last watch is closed */
         }
     }
     (void)pthread_mutex_unlock(&context->open_lock);

@@ -95,7 +95,7 @@ static struct ofa_slot *make(void)
     return slot;
 }
 
-/* Adds a slot to the batch. Returns false without memory. */
+/* Adds a slot to the batch. Returns false if memory runs out. */
 static bool grow(struct ibv_qp_ex *ex)
 {
     struct ofa_qp *qp = qp_of(ex);

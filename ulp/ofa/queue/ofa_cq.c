@@ -13,8 +13,8 @@
 /* ---- Memory --------------------------------------------------------------------------------- */
 
 /*
- * Memory of destroyed CQs, for later ones. Some programs (cmtime) create queue pairs with a CQ that
- * was destroyed. As by a device, they are refused: its EVD is gone.
+ * Memory of destroyed CQs is kept for later CQs. Some programs (cmtime) create queue pairs with a
+ * destroyed CQ. These are refused, as by a device, because its EVD no longer exists.
  */
 static pthread_mutex_t unused_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ofa_cq *unused; /* guarded by unused_lock */

@@ -74,7 +74,7 @@ void ofa_park_locked(struct ofa_cq *cq, const struct ofa_completion *completion)
         struct ofa_completion *parked = realloc(cq->parked, room * sizeof(*parked));
 
         if (!parked) {
-            /* Without memory, the completion is reported too early. */
+            /* If memory runs out, the completion is reported too early. */
             (void)ofa_stash_push_locked(cq, completion);
             return;
         }

@@ -12,8 +12,8 @@
 int ofa_stash_reserve_locked(struct ofa_cq *cq, uint32_t room);
 
 /*
- * Returns true if another completion fits. Without memory, it does not if the program lets the CQ
- * overrun.
+ * Returns true if another completion fits. Returns false only if the program lets the CQ overrun
+ * and memory runs out.
  */
 bool ofa_stash_has_room_locked(struct ofa_cq *cq);
 

@@ -108,7 +108,7 @@ static int set_option(struct rsock *rs, const struct option *option, const void 
     if (option->kind == SIZE && rs->state >= RS_CONNECTING)
         return EINVAL;
     if (option->kind == BUFFER && rs->send_ring)
-        return 0; /* too late; sockets report no error either */
+        return 0; /* too late to have an effect; a kernel socket reports no error either */
     if (option->kind == BUFFER && number > 0 && number <= option->most / 2)
         number *= 2;
     if (option == &options[RS_REUSEADDR] &&

@@ -23,7 +23,7 @@ struct ofa_kinds {
     uint32_t count;
 };
 
-/* Returns false without memory. */
+/* Returns false if memory runs out. */
 bool ofa_kinds_push(struct ofa_kinds *kinds, uint64_t wr_id, bool invalidation);
 
 /* Undoes the last push. */

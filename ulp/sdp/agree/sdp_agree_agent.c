@@ -14,7 +14,7 @@
 #define STACK_OCTETS  (size_t)(128 << 10)
 #define LISTENERS_MAX 64
 #define EVENTS_MAX    32
-#define BURST         64 /* datagrams of one descriptor in a row */
+#define BURST         64 /* datagrams read from one descriptor before the next one */
 
 enum watched {
     WATCH_MAPPER,  /* UDP */

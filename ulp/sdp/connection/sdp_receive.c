@@ -223,8 +223,8 @@ static bool move_some(struct sdp_connection *connection, struct reading *reading
 }
 
 /*
- * Takes what has arrived, or waits, and meanwhile lets payload arrive in the call's memory. Returns
- * false if a call that does not wait has found nothing.
+ * Takes the octets that have arrived, or waits. While it waits, payload may arrive directly in the
+ * call's memory. Returns false if a call that does not wait has found nothing.
  */
 static bool await_some(struct sdp_connection *connection, struct reading *reading,
                        const struct timespec *deadline, int *error)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The program's memory may be missing, or another thread may unmap it while a call moves it. The
- * kernel's calls return EFAULT then, and so do those of this library. A handler of SIGSEGV and
- * SIGBUS calls sdp_guard_catch; without one, a fault ends the program as usual.
+ * The program's memory may not be mapped, or another thread may unmap it while a call copies. The
+ * kernel's calls return EFAULT in these cases, and so do those of this library. A handler of
+ * SIGSEGV and SIGBUS calls sdp_guard_catch. Without such a handler a fault ends the program as
+ * usual.
  */
 #ifndef ITAPI_ULP_SDP_GUARD_SDP_GUARD_H
 #define ITAPI_ULP_SDP_GUARD_SDP_GUARD_H
@@ -11,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Copies to or from the program's memory. Returns false if some of it is missing. */
+/* Copies to or from the program's memory. Returns false if some of it is not mapped. */
 bool sdp_guard_copy(void *to, const void *from, size_t octets);
 
 /* Returns false if the memory cannot be read. */

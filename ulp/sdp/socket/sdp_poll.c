@@ -187,7 +187,10 @@ int sdp_wait_poll(struct pollfd *polls, nfds_t count, const struct timespec *dea
 
 /* ---- select --------------------------------------------------------------------------------- */
 
-/* The events that a set asks for, and those that put a descriptor into it, as in the kernel. */
+/*
+ * For each set of select: the events that it asks poll for, and the events after which a descriptor
+ * is in it. As in the kernel.
+ */
 static const struct {
     short asked;
     short given;

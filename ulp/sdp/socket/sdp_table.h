@@ -26,7 +26,7 @@ enum sdp_number_kind sdp_table_kind(int number);
  */
 struct sdp_socket *sdp_table_get(int number);
 
-/* Called with the lock. Returns false without memory, or for a number outside the table. */
+/* Called with the lock. Returns false if memory runs out, or for a number outside the table. */
 bool sdp_table_set(int number, enum sdp_number_kind kind, struct sdp_socket *socket);
 
 /* Returns the highest number that has ever been a socket or an epoll set, or -1. */

@@ -54,8 +54,8 @@ DAT_RETURN udapl_ep_reset(DAT_EP_HANDLE ep_handle);
 DAT_RETURN udapl_handle_extendedop(DAT_HANDLE handle, DAT_EXTENDED_OP operation, va_list arguments);
 
 /*
- * Called after the IA of IT-API was freed, with all its handles. Free the object's other resources.
- * The caller ends the object itself.
+ * Free the resources of an object other than handles of IT-API. Called after the IA of IT-API and
+ * all its handles were freed. The caller ends the object itself.
  */
 void udapl_sp_discard(struct udapl_sp *sp);
 void udapl_cr_discard(struct udapl_cr *cr);

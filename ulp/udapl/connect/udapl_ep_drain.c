@@ -53,7 +53,7 @@ void udapl_ep_drain(struct udapl_ep *ep)
 {
     it_evd_handle_t still;
 
-    /* Without memory the requests are not waited for. */
+    /* If this fails, the requests are not waited for. */
     if (it_evd_create(ep->object.ia->it, IT_SOFTWARE_EVENT_STREAM, (it_evd_flags_t)0, 1,
                       IT_THRESHOLD_DISABLE, NULL, &still, NULL) != IT_SUCCESS)
         return;

@@ -10,7 +10,7 @@
 #include "object/udapl_cr.h"
 #include "object/udapl_ia.h"
 
-/* Called before the request is handed off to this qualifier. Returns false without memory. */
+/* Called before the request is handed off to this qualifier. Returns false if memory runs out. */
 bool udapl_handoff_note(struct udapl_ia *ia, const struct udapl_cr *cr, DAT_CONN_QUAL to);
 
 /* Returns the qualifier to which this peer's request was handed off; otherwise came_to. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "event/udapl_membership.h"
 
-/* Joins or leaves the AEVD. Only joining can fail, without memory. */
+/* Joins or leaves the AEVD. Only joining can fail, if memory runs out. */
 static it_status_t settle_locked(struct udapl_evd *evd)
 {
     const struct udapl_cno *cno = atomic_load(&evd->cno);
@@ -46,7 +46,7 @@ void udapl_evd_wait_end(struct udapl_evd *evd, bool alive)
 {
     atomic_store(&evd->waits, false);
     if (alive && atomic_load(&evd->cno))
-        (void)settle(evd); /* without memory it joins at the next change */
+        (void)settle(evd); /* if memory runs out, it joins at the next change */
 }
 
 it_status_t udapl_evd_set_cno(struct udapl_evd *evd, struct udapl_cno *cno)

@@ -80,9 +80,9 @@ static void fill_ia(const struct udapl_ia *ia, DAT_IA_ATTR *attr)
 }
 
 /*
- * With the first one, dtest tries RDMA Reads and its ping-pong. The second is the size of
- * dtestsrq's messages. The others belong to the IB extension; the atomics are last, since an
- * adapter may lack them.
+ * dtest tests RDMA Reads and its ping-pong only if the first attribute is present. dtestsrq takes
+ * the size of its messages from the second. The others belong to the IB extension; the atomics are
+ * last, since an adapter may lack them.
  */
 static DAT_NAMED_ATTR specific[] = {
     {"DAT_IB_RDMA_READ", "TRUE"},       {"DAT_IB_TRANSPORT_MTU", "4096"},

@@ -25,8 +25,7 @@ struct udapl_provider {
 const struct udapl_provider *udapl_provider_of(const char *name);
 
 /*
- * Returns a zeroed provider. Without memory it is one that is kept for this; NULL: that is in use,
- * too.
+ * Returns a zeroed provider. If memory runs out, returns the spare one, or NULL if that is in use.
  */
 struct udapl_provider *udapl_provider_new(void);
 /* Gives up a provider that is not registered; it may be NULL. */

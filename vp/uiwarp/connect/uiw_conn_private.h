@@ -242,7 +242,7 @@ const struct uiw_conn_row *uiw_conn_row(const struct uiw_conn_role *role, enum u
  */
 void uiw_conn_step(struct uiw_conn *conn, enum uiw_conn_event event);
 
-/* Starts the timer for UIW_ON_EXPIRED; false without memory. */
+/* Starts the timer for UIW_ON_EXPIRED; false if memory runs out. */
 bool uiw_conn_limit(struct uiw_conn *conn, uint64_t delay_ns);
 
 /* Returns true if the peer has sent nothing. While the consumer decides, it must not. */

@@ -105,7 +105,7 @@ const struct uiw_conn_role uiw_responder_role = {
 
 /* ---------------------------------------------------------------- it_socket_convert */
 
-/* Copies the caller's arguments. Returns false without memory. */
+/* Copies the caller's arguments. Returns false if memory runs out. */
 static bool convert_copy(struct uiw_conn *conn, const struct vp_convert *convert)
 {
     size_t total = convert->message_length + convert->early_length;

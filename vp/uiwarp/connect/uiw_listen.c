@@ -105,8 +105,9 @@ static bool listen_error_is_harmless(int error)
 }
 
 /*
- * Makes the kernel keep new streams for a second, without a descriptor, while many are half-open.
- * At other times it does not, since such a stream does not learn that its listener was closed.
+ * While many streams are half-open, makes the kernel hold each new stream for up to a second, where
+ * it needs no descriptor. At other times new streams are not held, because a held stream is not
+ * told that its listener was closed.
  */
 static void listen_defer(struct uiw_listen_socket *socket)
 {

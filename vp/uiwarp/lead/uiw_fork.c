@@ -77,7 +77,7 @@ static size_t fork_count_locked(struct ual_ia *ia)
     return count;
 }
 
-/* Takes both tokens of the EP. Returns false without memory: nothing has changed. */
+/* Takes both tokens of the EP. Returns false if memory runs out: nothing has changed. */
 static bool fork_suspend(struct ual_ep *ual, struct fork_words *words, size_t index)
 {
     struct uiw_ep *ep = uiw_ep_of(ual);
@@ -100,8 +100,8 @@ static bool fork_suspend(struct ual_ep *ual, struct fork_words *words, size_t in
 }
 
 /*
- * Freezes all connected EPs. The program makes no call on the IA and the IA's thread rests, so
- * every token becomes free.
+ * Freezes all connected EPs. During the freeze the program makes no call on the IA, and the IA's
+ * thread runs nothing, so every token becomes free.
  */
 static bool fork_suspend_all(struct ual_ia *ia, struct fork_words *words)
 {
@@ -184,7 +184,7 @@ int uiw_fork_thaw(struct ual_ia *ia, bool copy)
 
 /*
  * Replaces the descriptor by a socket whose peer has closed, so that this process no longer affects
- * the stream. Returns false without descriptors.
+ * the stream. Returns false if descriptors run out.
  */
 static bool fork_let_go(int fd)
 {

@@ -67,7 +67,10 @@ static void handover_watch(struct ual_ia *ia)
 
 static void handover_tick(void *argument);
 
-/* Without memory for the timer, the loop watches, which costs a wake-up for each arrival. */
+/*
+ * If there is no memory for the timer, the loop watches the sockets, which costs a wake-up for each
+ * arrival.
+ */
 static void handover_next_tick(struct ual_ia *ia)
 {
     if (!evd_timer_start(&uiw_progress_of(ia)->hand_over, ia->evd.loop, HANDOVER_TICK_NS,

@@ -34,7 +34,7 @@ struct uiw_half_open_table {
     struct uiw_half_open_source **buckets;
 };
 
-/* Initializes zeroed memory. Returns false without memory or random numbers. */
+/* Initializes zeroed memory. Returns false if memory or random numbers run out. */
 bool uiw_half_open_init(struct uiw_half_open_table *table);
 /* Frees a table without entries; also after a failed init. */
 void uiw_half_open_fini(struct uiw_half_open_table *table);
@@ -50,7 +50,7 @@ struct uiw_half_open *uiw_half_open_excess(struct uiw_half_open_table *table,
 /* Returns the oldest of all; NULL: none. */
 struct uiw_half_open *uiw_half_open_oldest(const struct uiw_half_open_table *table);
 
-/* Returns false without memory. */
+/* Returns false if memory runs out. */
 bool uiw_half_open_add(struct uiw_half_open_table *table, struct uiw_half_open *entry,
                        const it_net_addr_t *source);
 /* Ignores an entry that is in no table. */

@@ -19,7 +19,7 @@ struct uiw_net_local {
 
 /*
  * Gets the addresses of one network interface ("": of all). *locals_out is one block for free(),
- * NULL if there are none. Returns false without memory or an answer of the kernel.
+ * NULL if there are none. Returns false if memory runs out or the kernel does not answer.
  */
 bool uiw_net_locals(const char *interface, struct uiw_net_local **locals_out, size_t *count_out);
 

@@ -7,7 +7,7 @@
 
 static void agenda_sweep(void *argument);
 
-/* Without memory for the timer, the next push tries to start the sweeps again. */
+/* If there is no memory for the timer, the next push tries to start the sweeps again. */
 static void agenda_wait(struct uiw_agenda *agenda)
 {
     uint64_t period = atomic_load_explicit(&agenda->period_ns, memory_order_relaxed);

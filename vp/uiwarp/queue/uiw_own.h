@@ -104,7 +104,7 @@ struct uiw_held {
 
 /* Reader. Appends an empty message to the list. NULL: no memory, or over the limit. */
 struct uiw_held *uiw_held_add(struct uiw_ep *ep);
-/* Reader. Makes room for `octets`. Returns false without memory or over the limit. */
+/* Reader. Makes room for `octets`. Returns false if memory runs out or the limit is exceeded. */
 bool uiw_held_grow(struct uiw_ep *ep, struct uiw_held *held, uint64_t octets);
 /* Reader. Removes and frees the oldest. */
 void uiw_held_drop_first(struct uiw_ep *ep);

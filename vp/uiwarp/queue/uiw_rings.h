@@ -21,7 +21,7 @@ void uiw_rings_sizes_of(const struct ual_ep *ual, const it_ep_attributes_t *attr
 /*
  * Allocates the rings, or replaces them by others with the same content. Called at creation, or
  * with both tokens and the EP's lock held. The posted requests must fit the new sizes; the number
- * of segments changes only while nothing is posted. Returns false without memory: nothing has
+ * of segments changes only while nothing is posted. Returns false if memory runs out: nothing has
  * changed.
  */
 bool uiw_rings_make(struct uiw_ep *ep, const struct uiw_ring_sizes *sizes);

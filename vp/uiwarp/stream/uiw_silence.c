@@ -206,7 +206,7 @@ static bool silence_put(struct uiw_progress *progress, struct ual_ep *ual, uint6
 
 static void silence_expired(void *argument);
 
-/* Without memory for the timer, the next connection starts it. */
+/* If there is no memory for the timer, the next connection starts it. */
 static void silence_wait(struct ual_ia *ia, uint64_t due_ns)
 {
     uint64_t now = base_now_ns();

@@ -21,8 +21,8 @@ struct uiw_ia;
  * `news` (number and depths are filled in here). early: octets that were read behind the startup
  * frame. Sends the RTR if result->rtr asks an Initiator for one. A responder holds its FPDUs until
  * the peer's first, or, unless the socket was converted, until the peer has been silent
- * (uiw_silence.c). Returns false if the EP has left its pending state, or without memory: nothing
- * has changed, and fd is still the caller's.
+ * (uiw_silence.c). Returns false if the EP has left its pending state, or if memory runs out:
+ * nothing has changed, and fd is still the caller's.
  */
 bool uiw_start_stream(struct ual_ep *ual, int fd, bool initiator, bool converted,
                       const struct iw_mpa_result *result, const uint8_t *early, size_t early_length,

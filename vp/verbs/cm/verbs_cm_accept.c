@@ -86,8 +86,8 @@ void verbs_accept_request(struct verbs_listener *listener, struct rdma_cm_id *id
 /* ---------------------------------------------------------------- accept */
 
 /*
- * Only now is it known that the peer is gone. The request is put back and withdrawn by the timer.
- * Without memory for the timer the conn stays until the IA closes.
+ * The peer had already left when the consumer decided. The request is put back, and the timer
+ * withdraws it. If there is no memory for the timer, the conn stays until the IA closes.
  */
 static it_status_t accept_too_late(struct verbs_conn *conn)
 {

@@ -116,8 +116,8 @@ static void conn_disconnect(struct verbs_conn *conn)
 
 /*
  * Takes the request back from the consumer. If a call holds the request, it either takes over the
- * conn or puts the request back, so the timer tries again. Without memory the conn stays until the
- * IA closes.
+ * conn or puts the request back, so the timer tries again. If memory runs out, the conn stays until
+ * the IA closes.
  */
 static void conn_withdraw(struct verbs_conn *conn)
 {

@@ -176,7 +176,7 @@ void verbs_cm_take_events(struct verbs_cm *cm);
 
 extern const struct verbs_conn_role verbs_responder;
 
-/* Returns NULL without memory. */
+/* Returns NULL if memory runs out. */
 struct verbs_conn *verbs_conn_new(struct verbs_cm *cm, const struct verbs_conn_role *role);
 /* Passes the id to the conn. */
 void verbs_conn_own(struct verbs_conn *conn, struct rdma_cm_id *id);
@@ -185,7 +185,7 @@ void verbs_conn_discard(struct verbs_conn *conn);
 /* Attaches the conn to the EP with the step out of UNCONNECTED; returns false in another state. */
 bool verbs_conn_attach(struct verbs_conn *conn, struct verbs_ep *ep, enum ual_ep_step step,
                        const it_path_t *path);
-/* Ends the attempt after that time. Returns false without memory. */
+/* Ends the attempt after that time. Returns false if memory runs out. */
 bool verbs_conn_limit(struct verbs_conn *conn, uint64_t delay_ns);
 /* Data may flow: reports the connection, or abandons the conn if the EP is in another state. */
 void verbs_conn_establish(struct verbs_conn *conn, const void *private_data, size_t length);

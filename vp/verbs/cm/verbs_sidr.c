@@ -286,7 +286,7 @@ static void asked_expired(void *argument)
 
     if (verbs_host->request_withdraw(&asked->request))
         asked_free(asked);
-    else /* a call of the consumer holds it; without memory it stays until the IA closes */
+    else /* a call of the consumer holds it; if memory runs out, it stays until the IA closes */
         (void)verbs_host->timer_start(asked->timer, VERBS_CM_WITHDRAW_NS);
 }
 

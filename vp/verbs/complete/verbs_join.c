@@ -189,7 +189,7 @@ static struct verbs_cq *source_add_cq(struct verbs_ep *ep, enum vp_queue queue,
     return cq;
 }
 
-/* Returns false without memory. */
+/* Returns false if memory runs out. */
 static bool source_take_room(struct verbs_cq *cq, const struct ual_srq *srq, uint32_t need)
 {
     struct verbs_share *share = source_share_on(cq, srq);

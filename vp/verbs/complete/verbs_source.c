@@ -551,7 +551,7 @@ size_t verbs_source_take(void *context, it_event_t *events, size_t max)
     return (size_t)(event - events);
 }
 
-/* Called with the lock, which is dropped. */
+/* Called with the lock; drops it. */
 static it_status_t __attribute__((noinline))
 source_dequeue_any(struct verbs_source *source, it_event_t *event)
 {

@@ -114,8 +114,8 @@ static void convert_stop_listening(struct verbs_convert *convert)
 /* ---------------------------------------------------------------- the connection */
 
 /*
- * Creates the connection; its events come to the conversion. Returns NULL without memory: then the
- * caller keeps the id.
+ * Creates the connection; its events come to the conversion. Returns NULL if memory runs out: then
+ * the caller keeps the id.
  */
 static struct verbs_conn *convert_conn(struct verbs_convert *convert, struct rdma_cm_id *id,
                                        const struct verbs_conn_role *role)

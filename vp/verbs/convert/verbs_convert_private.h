@@ -34,7 +34,7 @@ struct verbs_convert {
 
 /* ---------------------------------------------------------------- verbs_convert.c */
 
-/* Returns NULL without memory. */
+/* Returns NULL if memory runs out. */
 struct verbs_convert *verbs_convert_new(struct verbs_ep *ep);
 /* The stream has been given back or closed, or was never opened. */
 void verbs_convert_free(struct verbs_convert *convert);

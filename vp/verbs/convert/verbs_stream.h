@@ -24,7 +24,7 @@ struct verbs_stream {
 
 /*
  * Takes ownership of fd if it returns true. Calls ready when an awaited event has come. Returns
- * false without memory or descriptors. early stays the caller's.
+ * false if memory or descriptors run out. early stays the caller's.
  */
 bool verbs_stream_open(struct verbs_stream *stream, struct ual_ia *ia, int fd, const uint8_t *early,
                        size_t early_length, void (*ready)(void *argument), void *argument);
@@ -41,7 +41,7 @@ bool verbs_stream_show(struct verbs_stream *stream, uint8_t *octets, size_t size
 /* Takes out octets that have been shown. Returns false if the stream has failed. */
 bool verbs_stream_take(struct verbs_stream *stream, size_t length);
 
-/* Waits for that many octets, or the end; octets 0: for none. Returns false without memory. */
+/* Waits for that many octets, or the end; octets 0: for none. Returns false if memory runs out. */
 bool verbs_stream_await(struct verbs_stream *stream, size_t octets, bool writable);
 
 /* Gives the stream back to the program as it was; verbs_stream_leave also gives back fd. */

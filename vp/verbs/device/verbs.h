@@ -29,7 +29,7 @@ struct verbs_quirks {
     bool zero_segments;   /* refuses a receive without a segment */
     bool late_posts_lost; /* a request posted after the QP has failed never completes */
     bool reads_overtaken; /* a request may complete before the Read in front of it */
-    unsigned invalidated; /* the wc_flags bit of an invalidated key; rxe passes on the kernel's */
+    unsigned invalidated; /* bit of wc_flags for an invalidated key; rxe uses the kernel's bit */
 };
 
 /* Empty RDMA Writes that a connection of siw may begin with: verbs_cm_nudge.c. */
@@ -45,7 +45,7 @@ struct verbs_ia {
     uint8_t ports;
     struct ibv_cq *filler; /* see verbs_device.c; NULL: not needed */
     struct vp_watch *async_watch;
-    pthread_mutex_t attach_lock; /* gives EVDs their sources; under it only evd.lock */
+    pthread_mutex_t attach_lock; /* held while an EVD gets its source; inside it only evd.lock */
     _Atomic bool removed;        /* the device is gone */
     pthread_mutex_t rmr_lock;    /* a leaf */
     struct base_list rmrs;       /* guarded by .rmr_lock */

@@ -118,8 +118,8 @@ static bool query_port_at(const struct verbs_ia *ia, const struct query_gids *gi
 }
 
 /*
- * Gets the addresses of the device, in memory that the caller frees. Returns false without memory
- * or descriptors.
+ * Gets the addresses of the device, in memory that the caller frees. Returns false if memory
+ * or descriptors run out.
  */
 static bool query_addresses(const struct verbs_ia *ia, struct query_address **list_out,
                             size_t *count)

@@ -51,7 +51,7 @@ void verbs_ep_report_kept(struct verbs_ep *ep);
 
 /* Checks the attributes whose limits only this provider knows. */
 it_status_t verbs_ud_check(const struct verbs_ia *ia, uint8_t port, const it_ep_attributes_t *attr);
-/* Sets ep->ud once the queues exist. Returns false without memory. */
+/* Sets ep->ud once the queues exist. Returns false if memory runs out. */
 bool verbs_ud_make(struct verbs_ep *ep, uint8_t port);
 void verbs_ud_free(struct verbs_ep *ep);
 /* Moves the QP from RESET to RTS. Returns 0 or errno. */
