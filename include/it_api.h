@@ -738,7 +738,7 @@ typedef struct {
 typedef enum {
     IT_EP_STATE_UNCONNECTED = 0,                /* idle, may connect or accept */
     IT_EP_STATE_ACTIVE1_CONNECTION_PENDING = 1, /* connect sent, no answer yet */
-    IT_EP_STATE_ACTIVE2_CONNECTION_PENDING = 2, /* three-way: answer here, confirmation owed */
+    IT_EP_STATE_ACTIVE2_CONNECTION_PENDING = 2, /* three-way: answer arrived, confirm it */
     IT_EP_STATE_PASSIVE_CONNECTION_PENDING = 3, /* accept sent, confirmation awaited */
     IT_EP_STATE_CONNECTED = 4,                  /* data may flow */
     IT_EP_STATE_NONOPERATIONAL = 5,             /* connection over; only reset or free */
@@ -774,10 +774,11 @@ typedef struct {
     uint32_t rdma_read_ord;         /* outbound reads in flight at once */
     it_srq_handle_t srq;            /* S-RQ to use with IT_EP_SRQ */
     /*
-     * Of the receives of an S-RQ that this endpoint holds: from the arrival of the message until
-     * its completion is dequeued. Above the soft mark there is one warning (until it is set again,
-     * or the endpoint is reset), above the hard mark the message is refused and the connection
-     * breaks; so with 0 the endpoint cannot receive.
+     * Limits of the receives that this endpoint has taken from its S-RQ. An endpoint holds a
+     * receive from the arrival of the message until its completion is dequeued. Above the soft mark
+     * there is one warning, and no further one until the mark is set again or the endpoint is
+     * reset. Above the hard mark the message is refused and the connection breaks, so with 0 the
+     * endpoint cannot receive.
      */
     size_t soft_hi_watermark;    /* 0 = off */
     size_t hard_hi_watermark;    /* IT_HARD_HI_WATERMARK_DISABLE = off */
@@ -957,9 +958,9 @@ typedef enum {
     IT_UNLINK_FENCE_FLAG = 0x10,   /* hold this unlink until all earlier requests are done */
     IT_UNLINK_LOCAL_SINK = 0x20,   /* invalidate the read sink's handle when the read completes */
     /*
-     * More follows: the request waits for a post on this endpoint without the flag, and leaves
-     * together with it. One that takes the last slot of the queue does not wait, and none does
-     * while the program sleeps on an EVD of the endpoint (it_evd_wait).
+     * More posts follow: the request waits for a post on this endpoint without the flag, and is
+     * sent together with it. A request that takes the last slot of the queue does not wait, and no
+     * request waits while the program sleeps on an EVD of the endpoint (it_evd_wait).
      */
     IT_COALESCE_WR_FLAG = 0x40
 } it_dto_flags_t;
@@ -1018,7 +1019,7 @@ typedef struct {
 /* Answer to a UD service request. */
 typedef enum {
     IT_UD_SVC_EP_INFO_VALID = 0,    /* ep_info is filled in */
-    IT_UD_SVC_ID_NOT_SUPPORTED = 1, /* nobody serves that qualifier */
+    IT_UD_SVC_ID_NOT_SUPPORTED = 1, /* no service has that qualifier */
     IT_UD_SVC_REQ_REJECTED = 2,     /* refused */
     IT_UD_NO_EP_AVAILABLE = 3,      /* service has no endpoint to give */
     IT_UD_REQ_REDIRECTED = 4        /* ask at dst_path instead */
@@ -1107,7 +1108,7 @@ typedef enum {
     IT_ASYNC_AFF_EP_RDMAW_ACCESS_VIOLATION = 0x04006,
     IT_ASYNC_AFF_EP_RDMAW_CORRUPT_DATA = 0x04007,     /* inbound RDMA Write damaged */
     IT_ASYNC_AFF_EP_RDMAR_ACCESS_VIOLATION = 0x04008, /* inbound RDMA Read hit a protection check */
-    IT_ASYNC_AFF_EP_LOCAL_ACCESS_VIOLATION = 0x04020, /* older spelling of the next */
+    IT_ASYNC_AFF_EP_LOCAL_ACCESS_VIOLATION = 0x04020, /* older name of the next value */
     IT_ASYNC_AFF_EP_L_ACCESS_VIOLATION = 0x04020,     /* local side detected an access violation */
     /* local receive buffer failed its access check */
     IT_ASYNC_AFF_EP_L_RECV_ACCESS_VIOLATION = 0x04021,
@@ -1396,7 +1397,7 @@ void it_ia_info_free(it_ia_info_t *ia_info);
 
 /**
  * Closes an IA. Everything created under it is destroyed with it, so the call never finds the IA
- * busy. Established connections are cut, which only the peers notice; a thread blocked in
+ * busy. Established connections end, and only the peers get an event for that; a thread blocked in
  * it_evd_wait returns with IT_ERR_ABORT. Before anything is destroyed, the call waits until running
  * callbacks have returned. Works on a failed IA.
  *
@@ -1577,7 +1578,7 @@ it_status_t it_pz_free(it_pz_handle_t pz_handle);
  * @retval IT_ERR_MISMATCH_FD             a descriptor is wanted but fd is NULL, or the SEVD
  *                                        joins an AEVD
  * @retval IT_ERR_INVALID_QUEUE_SIZE      sevd_queue_size is 0
- * @retval IT_ERR_RESOURCE_QUEUE_SIZE     a queue this long is out of reach
+ * @retval IT_ERR_RESOURCE_QUEUE_SIZE     the IA cannot provide a queue this long
  * @retval IT_ERR_INVALID_THRESHOLD       sevd_threshold exceeds sevd_queue_size
  * @retval IT_ERR_ASYNC_AFF_EVD_EXISTS    the IA has its EVD for affiliated errors already
  * @retval IT_ERR_ASYNC_UNAFF_EVD_EXISTS  the IA has its EVD for unaffiliated errors already
@@ -1628,7 +1629,7 @@ it_status_t it_evd_query(it_evd_handle_t evd_handle, it_evd_param_mask_t mask,
  * @retval IT_ERR_INVALID_MASK         a bit outside the list above, or a queue, threshold or
  *                                     AEVD bit for an AEVD
  * @retval IT_ERR_INVALID_QUEUE_SIZE   0, or not enough for what is queued now
- * @retval IT_ERR_RESOURCE_QUEUE_SIZE  a queue this long is out of reach
+ * @retval IT_ERR_RESOURCE_QUEUE_SIZE  the IA cannot provide a queue this long
  * @retval IT_ERR_INVALID_THRESHOLD    more than the queue can hold
  * @retval IT_ERR_INVALID_AEVD         params->aevd does not name an AEVD of the same IA
  * @retval IT_ERR_INVALID_FLAGS        a flag that is fixed at creation would change
@@ -1821,14 +1822,14 @@ it_status_t it_evd_free(it_evd_handle_t evd_handle);
  * @retval IT_ERR_INVALID_EP_ATTR         some attribute is out of range, or enables what the IA
  *                                        lacks
  * @retval IT_ERR_PAYLOAD_SIZE            max_dto_payload_size is beyond the Spigot's limit
- * @retval IT_ERR_RESOURCE_REQ_DTO        max_request_dtos is out of reach
- * @retval IT_ERR_RESOURCE_RECV_DTO       max_recv_dtos is out of reach
- * @retval IT_ERR_RESOURCE_SSEG           max_send_segments is out of reach
- * @retval IT_ERR_RESOURCE_RSEG           max_recv_segments is out of reach
- * @retval IT_ERR_RESOURCE_RRSEG          max_rdma_read_segments is out of reach
- * @retval IT_ERR_RESOURCE_RWSEG          max_rdma_write_segments is out of reach
- * @retval IT_ERR_RESOURCE_IRD            rdma_read_ird is out of reach
- * @retval IT_ERR_RESOURCE_ORD            rdma_read_ord is out of reach
+ * @retval IT_ERR_RESOURCE_REQ_DTO        max_request_dtos is more than the IA can provide
+ * @retval IT_ERR_RESOURCE_RECV_DTO       max_recv_dtos is more than the IA can provide
+ * @retval IT_ERR_RESOURCE_SSEG           max_send_segments is more than the IA can provide
+ * @retval IT_ERR_RESOURCE_RSEG           max_recv_segments is more than the IA can provide
+ * @retval IT_ERR_RESOURCE_RRSEG          max_rdma_read_segments is more than the IA can provide
+ * @retval IT_ERR_RESOURCE_RWSEG          max_rdma_write_segments is more than the IA can provide
+ * @retval IT_ERR_RESOURCE_IRD            rdma_read_ird is more than the IA can provide
+ * @retval IT_ERR_RESOURCE_ORD            rdma_read_ord is more than the IA can provide
  * @retval IT_ERR_SOFT_HI_WATERMARK       S-RQ: a soft watermark on an IA without
  * @retval IT_ERR_HARD_HI_WATERMARK       S-RQ: a hard watermark on an IA without
  * @retval IT_ERR_INVALID_WATERMARK       S-RQ: a watermark beyond the depth of the queue
@@ -1871,10 +1872,10 @@ it_status_t it_ep_rc_create(it_pz_handle_t pz_handle, it_evd_handle_t request_se
  * @retval IT_ERR_INVALID_EP_KEY          the key in ep_attr is not usable
  * @retval IT_ERR_INVALID_EP_ATTR         some attribute is out of range or not offered
  * @retval IT_ERR_PAYLOAD_SIZE            max_dto_payload_size is beyond the Spigot's limit
- * @retval IT_ERR_RESOURCE_REQ_DTO        max_request_dtos is out of reach
- * @retval IT_ERR_RESOURCE_RECV_DTO       max_recv_dtos is out of reach
- * @retval IT_ERR_RESOURCE_SSEG           max_send_segments is out of reach
- * @retval IT_ERR_RESOURCE_RSEG           max_recv_segments is out of reach
+ * @retval IT_ERR_RESOURCE_REQ_DTO        max_request_dtos is more than the IA can provide
+ * @retval IT_ERR_RESOURCE_RECV_DTO       max_recv_dtos is more than the IA can provide
+ * @retval IT_ERR_RESOURCE_SSEG           max_send_segments is more than the IA can provide
+ * @retval IT_ERR_RESOURCE_RSEG           max_recv_segments is more than the IA can provide
  * @retval IT_ERR_INVALID_REQ_EVD_STATE   the request EVD has overflowed
  * @retval IT_ERR_INVALID_RECV_EVD_STATE  the receive EVD has overflowed
  * @retval IT_ERR_RESOURCES               memory or resources of the device are used up
@@ -1927,15 +1928,15 @@ it_status_t it_ep_query(it_ep_handle_t ep_handle, it_ep_param_mask_t mask, it_ep
  * @retval IT_ERR_INVALID_EP_ATTR    some attribute is out of range, or enables what the IA lacks;
  *                                   a depth below what is posted
  * @retval IT_ERR_PAYLOAD_SIZE       max_dto_payload_size is beyond the Spigot's limit
- * @retval IT_ERR_RESOURCE_REQ_DTO   max_request_dtos is out of reach
- * @retval IT_ERR_RESOURCE_RECV_DTO  max_recv_dtos is out of reach
- * @retval IT_ERR_RESOURCE_SSEG      max_send_segments is out of reach
- * @retval IT_ERR_RESOURCE_RSEG      max_recv_segments is out of reach
- * @retval IT_ERR_RESOURCE_RRSEG     max_rdma_read_segments is out of reach
- * @retval IT_ERR_RESOURCE_RWSEG     max_rdma_write_segments is out of reach
- * @retval IT_ERR_RESOURCE_IRD       rdma_read_ird is out of reach
- * @retval IT_ERR_RESOURCE_ORD       rdma_read_ord is out of reach; while CONNECTED also: more than
- *                                   the IRD the peer has told
+ * @retval IT_ERR_RESOURCE_REQ_DTO   max_request_dtos is more than the IA can provide
+ * @retval IT_ERR_RESOURCE_RECV_DTO  max_recv_dtos is more than the IA can provide
+ * @retval IT_ERR_RESOURCE_SSEG      max_send_segments is more than the IA can provide
+ * @retval IT_ERR_RESOURCE_RSEG      max_recv_segments is more than the IA can provide
+ * @retval IT_ERR_RESOURCE_RRSEG     max_rdma_read_segments is more than the IA can provide
+ * @retval IT_ERR_RESOURCE_RWSEG     max_rdma_write_segments is more than the IA can provide
+ * @retval IT_ERR_RESOURCE_IRD       rdma_read_ird is more than the IA can provide
+ * @retval IT_ERR_RESOURCE_ORD       rdma_read_ord is more than the IA can provide; while CONNECTED
+ *                                   also: more than the IRD that the peer has announced
  * @retval IT_ERR_SOFT_HI_WATERMARK  S-RQ: a soft watermark on an IA without
  * @retval IT_ERR_HARD_HI_WATERMARK  S-RQ: a hard watermark on an IA without
  * @retval IT_ERR_INVALID_WATERMARK  S-RQ: a watermark beyond the depth of the queue
@@ -1976,9 +1977,9 @@ it_status_t it_ep_modify(it_ep_handle_t ep_handle, it_ep_param_mask_t mask,
 it_status_t it_ep_reset(it_ep_handle_t ep_handle);
 
 /**
- * Destroys an endpoint, in whatever state. A live connection is cut: the peer is told, this side
- * gets no event, and unfinished operations may leave no completion. Events already queued remain
- * and carry the dead handle.
+ * Destroys an endpoint, in whatever state. A live connection ends: the peer is notified, this side
+ * gets no event, and unfinished operations may get no completion. Events already queued remain and
+ * carry the dead handle.
  *
  * @param ep_handle  the endpoint
  *
@@ -2838,8 +2839,8 @@ it_status_t it_rmr_free(it_rmr_handle_t rmr_handle);
  * @retval IT_ERR_INVALID_PZ         pz_handle does not name a protection zone
  * @retval IT_ERR_FAULT              srq_handle is NULL
  * @retval IT_ERR_INVALID_SRQ_SIZE   max_recv_dtos is 0
- * @retval IT_ERR_RESOURCE_RECV_DTO  max_recv_dtos is out of reach
- * @retval IT_ERR_RESOURCE_RSEG      max_recv_segments is out of reach
+ * @retval IT_ERR_RESOURCE_RECV_DTO  max_recv_dtos is more than the IA can provide
+ * @retval IT_ERR_RESOURCE_RSEG      max_recv_segments is more than the IA can provide
  * @retval IT_ERR_SRQ_NOT_SUPPORTED  srq_support of the IA is IT_FALSE
  * @retval IT_ERR_RESOURCES          memory or resources of the device are used up
  * @retval IT_ERR_IA_CATASTROPHE     the IA has failed
@@ -2871,9 +2872,9 @@ it_status_t it_srq_query(it_srq_handle_t srq_handle, it_srq_param_mask_t mask,
                          it_srq_param_t *params);
 
 /**
- * Changes the depth of a shared receive queue or arms its low watermark: when fewer receives than
- * that are left, there is one warning, at once if that is so already. Then the watermark is off (a
- * query shows 0) until it is set again.
+ * Changes the depth of a shared receive queue or arms its low watermark: when fewer receives are
+ * left than the watermark, one event warns the program. If fewer are left already, the event comes
+ * at once. After the event the watermark is off (a query shows 0) until it is set again.
  *
  * @param srq_handle  the queue
  * @param mask        IT_SRQ_PARAM_MAX_RECV_DTO, IT_SRQ_PARAM_LOW_WATERMARK or both
@@ -2884,7 +2885,7 @@ it_status_t it_srq_query(it_srq_handle_t srq_handle, it_srq_param_mask_t mask,
  * @retval IT_ERR_FAULT              params is NULL
  * @retval IT_ERR_INVALID_MASK       any other bit
  * @retval IT_ERR_INVALID_SRQ_SIZE   a depth of 0, or not enough for what is posted
- * @retval IT_ERR_RESOURCE_RECV_DTO  the depth is out of reach, or there is no memory for it
+ * @retval IT_ERR_RESOURCE_RECV_DTO  the IA cannot provide the depth, or memory runs out
  * @retval IT_ERR_SRQ_LOW_WATERMARK  the watermark exceeds the depth
  * @retval IT_ERR_OP_NOT_SUPPORTED   a new depth where srq_resizable is IT_FALSE
  * @retval IT_ERR_IA_CATASTROPHE     the IA has failed

@@ -174,7 +174,7 @@ template <class Handle, it_status_t (*Free)(Handle)> class owned
 using microseconds = std::chrono::duration<std::uint64_t, std::micro>;
 inline constexpr microseconds forever{IT_TIMEOUT_INFINITE};
 
-/* What most requests and receives are posted with: their success is told, and wakes who waits. */
+/* The flags of most posts: success is reported, too, and wakes a waiting thread. */
 inline constexpr it_dto_flags_t told =
     static_cast<it_dto_flags_t>(IT_COMPLETION_FLAG + IT_NOTIFY_FLAG);
 
@@ -219,7 +219,7 @@ class region : public owned<it_lmr_handle_t, it_lmr_free>
     {
         return key_;
     }
-    /* Some of the memory, as posts want it. */
+    /* Part of the memory, as a segment for a post. */
     it_lmr_triplet_t segment(void *start, std::size_t size) const noexcept
     {
         it_lmr_triplet_t triplet;

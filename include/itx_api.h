@@ -270,8 +270,9 @@ struct itx_ep_addresses {
 it_status_t itx_ep_query_addresses(it_ep_handle_t ep_handle, struct itx_ep_addresses *addresses);
 
 /**
- * Reads the addresses and ports of a connection request that is neither accepted nor rejected. A
- * listen point on all addresses so learns which one the peer has called.
+ * Reads the addresses and ports of a connection request that is neither accepted nor rejected. So
+ * the program learns which address the peer has connected to, if the listen point listens on all
+ * addresses.
  *
  * @param cn_est_id  from the request event
  * @param addresses  the caller sets size and owns the memory; the other members are filled in
@@ -1002,13 +1003,13 @@ it_status_t itx_ia_lead_end(it_ia_handle_t ia_handle, it_boolean_t work);
 
 /**
  * Posts a Send whose last segment is not filled yet: its octets are at another place, which need
- * not be registered. What the network takes at once is sent from there; the rest is copied to the
- * segment before the call returns. So a copy is saved while the network keeps up with the program,
- * and the octets may change as soon as the call returns.
+ * not be registered. Octets that the socket takes at once are sent from there; the rest is copied
+ * to the segment before the call returns. So the call saves a copy while the network keeps up with
+ * the program, and the octets may change as soon as the call returns.
  *
- * Other threads of the library may read the octets during the call. If they change meanwhile, the
- * connection may break: the peer finds a wrong CRC. If their memory is unmapped, the thread that
- * reads them gets a fault, or the connection breaks.
+ * Other threads of the library may read the octets during the call. If the octets change during the
+ * call, the peer finds a wrong CRC, and the connection may break. If their memory is unmapped, the
+ * thread that reads them gets a fault, or the connection breaks.
  *
  * @param ep_handle       the endpoint
  * @param local_segments  as for it_post_send. The call may write to the last one
@@ -1040,7 +1041,7 @@ it_status_t itx_post_send_from(it_ep_handle_t ep_handle, const it_lmr_triplet_t 
                                size_t num_segments, it_dto_cookie_t cookie,
                                it_dto_flags_t dto_flags, const void *octets, size_t *copied);
 
-/** Where the octets of the next long Sends of a peer are placed: itx_ep_aim. */
+/** Memory in which the octets of the next long Sends of a peer are placed: itx_ep_aim. */
 struct itx_aim {
     size_t size;          /* sizeof(struct itx_aim); set by the caller */
     void *octets;         /* need not be registered */
@@ -1052,13 +1053,13 @@ struct itx_aim {
 
 /**
  * Lets the next Sends of the peer arrive in memory that no receive names. A Send that begins while
- * the aim is set takes its receive as ever. But of its octets, those behind the first aim->skip go
- * to aim->octets as long as there is room, one message behind the other; only the others are in
- * the segments of the receive, at their usual places. The cookie of its completion has the bits of
- * aim->mark. Its length is that of the whole message.
+ * the aim is set takes a receive as usual. Its first aim->skip octets go to the segments of the
+ * receive. Those after them go to aim->octets as long as there is room, one message after another;
+ * octets without room go to the segments of the receive, at their usual places. The cookie of its
+ * completion has the bits of aim->mark. Its length is that of the whole message.
  *
- * The call ends an aim that was set before. A message of which a part has arrived then goes to its
- * receive; what has arrived is copied there. When the call has returned, nothing more is written to
+ * The call ends an aim that was set before. If a part of a message has arrived, that part is copied
+ * to its receive, and the rest goes there, too. After the call has returned, nothing is written to
  * the memory of the former aim.
  *
  * Any thread of the library may write to the memory while the aim is set. If it is unmapped, the
@@ -1203,26 +1204,26 @@ it_status_t itx_lmr_create_at(it_pz_handle_t pz_handle, void *addr, it_length_t 
                               it_lmr_handle_t *lmr_handle, it_rmr_context_t *rmr_context);
 
 /*
- * A bit of the mask of it_lmr_modify, which keeps the keys, like ibv_rereg_mr. Peers that have the
- * key have the new rights at once. Operations, including posted receives, may be using the region;
- * requests in progress end first. A key that was invalidated stays invalid. Devices refuse it
- * (IT_ERR_OP_NOT_SUPPORTED).
+ * A bit of the mask of it_lmr_modify, which keeps the keys, like ibv_rereg_mr. The new rights hold
+ * at once for peers that have the key. Operations, including posted receives, may be using the
+ * region; the call waits until requests in progress have ended. A key that was invalidated stays
+ * invalid. Devices refuse the bit (IT_ERR_OP_NOT_SUPPORTED).
  */
 #define ITX_LMR_KEEP_KEY ((it_lmr_param_mask_t)0x40000000)
 
 /*
- * A flag of regions, for all calls that create one. The program promises that it changes no octet
- * that a peer is just reading by RDMA Read. With CRC uiwarp then sends from the memory itself,
- * where it otherwise sums a copy. If the octets change all the same, the peer finds a wrong CRC,
- * and the connection ends. Devices ignore the flag.
+ * A flag of regions, for all calls that create one. The program promises not to change octets while
+ * a peer reads them by RDMA Read. With CRC uiwarp then sends from the memory itself; without the
+ * flag it sums and sends a copy. If the octets change in spite of the promise, the peer finds a
+ * wrong CRC, and the connection ends. Devices ignore the flag.
  */
 #define ITX_LMR_STEADY ((it_lmr_flag_t)0x40000000)
 
 /*
- * A flag of regions, for all calls that create one. The program may change octets that its own Send
- * or RDMA Write is just sending: the peer gets old or new ones, as with RDMA devices. With CRC
- * uiwarp then sums and sends a copy. Otherwise it sends from the memory itself, the peer may find
- * a wrong CRC, and the connection ends. Devices ignore the flag.
+ * A flag of regions, for all calls that create one. The program may change octets while its own
+ * Send or RDMA Write sends them: the peer gets old or new ones, as with RDMA devices. With CRC
+ * uiwarp then sums and sends a copy. Without the flag it sends from the memory itself; if octets
+ * change, the peer may find a wrong CRC, and the connection ends. Devices ignore the flag.
  */
 #define ITX_LMR_RESTLESS ((it_lmr_flag_t)0x20000000)
 
@@ -1608,8 +1609,8 @@ typedef size_t (*itx_stats_source_t)(void *context, char *text, size_t room);
 
 /**
  * Sets the function that adds lines to the snapshots of this IA. Without ITAPI_STATS it is never
- * called. The thread of an IA calls it, and waits for nothing meanwhile; so it must not wait for
- * one either, nor call this function.
+ * called. The thread of an IA calls it and does nothing else until it returns. So it must not wait
+ * for the thread of any IA, and must not call this function.
  *
  * @param ia_handle  the Interface Adapter
  * @param source     the function; NULL: none from now on. The one before is not called any more
@@ -1650,8 +1651,8 @@ struct itx_ep_counters {
     uint64_t terminates_received; /* RDMAP Terminate messages received */
     uint64_t nudges;              /* second ready-to-receive messages */
     /*
-     * Requests that have ended, though their event may still be in its EVD. On a device, where an
-     * end is unknown before it is polled: requests_done.
+     * Requests that have ended; their events may still be queued in the EVD. On a device the same
+     * as requests_done, because the library learns of an end only when the CQ is polled.
      */
     uint64_t requests_ended;
 };
