@@ -35,7 +35,7 @@ static bool agree_with_role(const struct perf_options *options)
     case ROLE_SERVER:
         letter = first_given(options, OF_SERVER, false);
         if (letter != 0)
-            complain("--%s is for the client: the server does as it says",
+            complain("--%s is for the client, which also sets it for the server",
                      perf_option_name(letter));
         break;
     case ROLE_COMPARE:

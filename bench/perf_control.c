@@ -95,7 +95,7 @@ static bool get_greeting(int sd, const char *peer)
         return false;
     good = tcp_receive(sd, &network, sizeof(network)) && it_ntoh64(network) == GREETING;
     if (!good)
-        complain("%s is no it_perf of this version", peer);
+        complain("%s is not an it_perf of this version", peer);
     return good && set_patience(sd, 0);
 }
 
@@ -195,7 +195,7 @@ bool control_receive_params(int sd, struct perf_params *params)
         return false;
     if (!make_sense(numbers) ||
         memchr(params->congestion, '\0', sizeof(params->congestion)) == NULL) {
-        complain("the client wants what no it_perf of this version does");
+        complain("the client asks for what no it_perf of this version can do");
         return false;
     }
     params->op = (enum perf_op)numbers[0];

@@ -22,7 +22,7 @@ static const char *refuse(const struct perf_options *options, const struct perf_
         return "there is nothing to measure with --size 0";
     if (point->op == PERF_WRITE && point->measure == PERF_LAT && uses_itapi &&
         (options->params.mode != PERF_POLL || point->size == 0))
-        return "an RDMA Write wakes nobody: its latency needs --mode poll and a byte to look at";
+        return "an RDMA Write wakes no thread: its latency needs --mode poll and at least one byte";
     if (uses_tcp && options->params.mode == PERF_CLIENT_POLLS)
         return "--mode client is not for TCP";
     if (point->measure != PERF_LAT && options->percentiles && !options->matrix)

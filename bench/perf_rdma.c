@@ -229,7 +229,7 @@ static bool wait_for_client(struct perf_rdma *rdma, int control, it_event_t *eve
     do {
         status = it_evd_wait(rdma->arrivals, LOOK_US, event, NULL);
         if (status == IT_ERR_TIMEOUT_EXPIRED && control_is_lost(control)) {
-            complain("the client is gone before it has connected");
+            complain("the client left before it connected");
             return false;
         }
     } while (status == IT_ERR_INTERRUPT || status == IT_ERR_TIMEOUT_EXPIRED);
@@ -247,7 +247,7 @@ static bool check_crc(struct perf_rdma *rdma)
         return false;
     if ((info.crc != IT_FALSE) == rdma->params->crc)
         return true;
-    complain("CRCs were negotiated otherwise than wanted");
+    complain("the negotiated CRC setting is not the requested one");
     return false;
 }
 

@@ -110,7 +110,7 @@ static bool obey(struct perf_session *session)
             return true;
         if (command.carrier >= session->params.carrier_count ||
             !session->links[command.carrier].open) {
-            complain("the client wants a transport that it did not prepare");
+            complain("the client chose a transport that it had not prepared");
             return false;
         }
         if (!run(session, &command, &outcome) || !control_send_outcome(session->control, &outcome))

@@ -213,8 +213,9 @@ static struct session *accept_client(const struct server *server,
         (void)succeeded(it_reject(request->cn_est_id, NULL, 0), "it_reject");
         return NULL;
     }
-    trace("client %s connects; it offers %u RDMA Reads at once, and wants %u", session->client,
-          (unsigned int)request->rdma_read_ird, (unsigned int)request->rdma_read_ord);
+    trace("client %s connects; its limits of outstanding RDMA Reads are %u inbound, %u outbound",
+          session->client, (unsigned int)request->rdma_read_ird,
+          (unsigned int)request->rdma_read_ord);
     if (succeeded(it_ep_accept(session->connection.ep, request->cn_est_id, NULL, 0),
                   "it_ep_accept"))
         return session;

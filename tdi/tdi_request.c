@@ -36,8 +36,8 @@ it_status_t itx_socket_request(int sd, it_listen_handle_t listen_handle)
     if (status != IT_SUCCESS)
         return status;
     if (!VP_PROVIDER_HAS(ia->provider, socket_request))
-        return base_refuse(IT_ERR_OP_NOT_SUPPORTED, __func__, "%s has ports of its own only",
-                           ia->name);
+        return base_refuse(IT_ERR_OP_NOT_SUPPORTED, __func__,
+                           "%s takes connections only from its own ports", ia->name);
     fd = fcntl(sd, F_DUPFD_CLOEXEC, 0);
     if (fd < 0)
         return IT_ERR_RESOURCES;

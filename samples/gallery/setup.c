@@ -144,7 +144,7 @@ it_ep_handle_t connect_to(const struct adapter *adapter, const char *host, const
     if (place == NULL)
         return ep;
     if (itx_event_private_data_length(&event) != sizeof(told))
-        fail(host, "the server is none of this kind");
+        fail(host, "this is not the server of this sample");
     memcpy(&told, event.conn.private_data, sizeof(told));
     *place = (struct place){it_ntoh64(told.address), it_ntoh64(told.key), it_ntoh64(told.length)};
     return ep;

@@ -32,7 +32,7 @@ void convert_as_client(int tcp, struct rdma *rdma)
 
     write_line(tcp, "rdma");
     if (!read_line(tcp, line) || strcmp(line, "go ahead") != 0)
-        fail("convert", "the server does not want to");
+        fail("convert", "the server refuses");
     check(it_socket_convert(tcp, rdma->ep, IT_SC_DEFAULT, NULL, 0), "it_socket_convert");
     rdma_wait_connection(rdma, IT_CM_MSG_CONN_ESTABLISHED_EVENT);
 }

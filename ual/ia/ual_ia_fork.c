@@ -65,6 +65,6 @@ it_status_t itx_ep_claim(it_ep_handle_t ep_handle)
     provider = ual_ia_of(&ep->object)->provider;
     if (!VP_PROVIDER_HAS(provider, ep_claim))
         return IT_SUCCESS; /* an IA of such a provider cannot be frozen */
-    return base_refuse(provider->ep_claim(ep), __func__, "ep_handle %p goes on elsewhere",
-                       (void *)ep);
+    return base_refuse(provider->ep_claim(ep), __func__,
+                       "ep_handle %p: the other process has its connection", (void *)ep);
 }

@@ -209,7 +209,8 @@ it_status_t itx_lmr_create_at(it_pz_handle_t pz_handle, void *addr, it_length_t 
     const struct ual_pz *pz = ual_pz_from(pz_handle);
 
     if (pz && !VP_PROVIDER_HAS(ual_ia_of(&pz->object)->provider, lmr_create_at))
-        return base_refuse(IT_ERR_OP_NOT_SUPPORTED, __func__, "%s has no addresses of one's own",
+        return base_refuse(IT_ERR_OP_NOT_SUPPORTED, __func__,
+                           "%s does not let the program choose addresses",
                            ual_ia_of(&pz->object)->name);
     if (length > UINT64_MAX - base)
         return base_refuse(IT_ERR_RANGE, __func__, "base %#llx, length %llu",

@@ -282,7 +282,7 @@ static bool run_login(struct iser_client *client, struct login *login)
     if (!run_round(client, login, true, &moved))
         return false;
     return moved ? take_keys(client, login)
-                 : iser_client_fail(client, "the target does not agree in one round");
+                 : iser_client_fail(client, "the target does not finish the login in one round");
 }
 
 bool iser_client_login(struct iser_client *client)

@@ -246,13 +246,13 @@ static bool read_settings(struct settings *settings, int argc, char **argv)
         if (!take_option(settings, option))
             return false;
     if (argc - optind != 2)
-        return refuse("it_iser --help", "tells what is asked for");
+        return refuse("usage", "it_iser --help explains the arguments");
     settings->action = argv[optind + 1];
     if (!parse_place(settings, argv[optind]))
         return false;
     lists = strcmp(settings->action, "list") == 0;
     if (!lists && !settings->client.target)
-        return refuse(argv[optind], "ADDRESS/TARGET/LUN is asked for");
+        return refuse(argv[optind], "the action needs ADDRESS/TARGET/LUN");
     if (settings->client.from_start && !settings->client.interface)
         return refuse("--from-start", "needs --rdma");
     if (lists)

@@ -237,7 +237,7 @@ static bool gather(struct iser_client *client, const struct iser_pdu *pdu, char 
     char *longer;
 
     if (pdu->length == 0 && !(pdu->bhs[1] & ISER_FINAL))
-        return iser_client_fail(client, "the target's text goes on without octets");
+        return iser_client_fail(client, "the target announces more text, but sends none");
     longer = *length + pdu->length <= TEXT_MAX ? realloc(*answer, *length + pdu->length + 1) : NULL;
     if (!longer)
         return iser_client_fail(client, "the target's text is too long");

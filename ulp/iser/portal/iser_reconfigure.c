@@ -43,12 +43,12 @@ static bool copy_all(struct itiser *target, const struct itiser_config *config,
     struct itiser_target_config discovery = iser_config_discovery(config);
 
     if (config->target_count != target->service.target_count)
-        return refuse(error, "targets", "come and go only when the program starts");
+        return refuse(error, "targets", "can be added or removed only by a restart");
     for (size_t i = 0; i < config->target_count; i++) {
         const struct itiser_target_config *one = &config->targets[i];
 
         if (!find_target(target, one->name))
-            return refuse(error, one->name, "targets come and go only when the program starts");
+            return refuse(error, one->name, "targets can be added or removed only by a restart");
         if (iser_config_is_repeated(config, i))
             return refuse(error, one->name, "two targets have this name");
         if (!copy_one(&fresh[i], one, error))

@@ -428,7 +428,7 @@ static const struct {
     {OPTIONS, "discovery-chap", set_discovery_chap, "NAME SECRET"},
     {OPTIONS, "discovery-chap-out", set_discovery_chap_out, "NAME SECRET"},
     {PORTAL, "address", set_address, "ADDRESS[:PORT], [IPV6]:PORT"},
-    {PORTAL, "kinds", set_kinds, "some of plain, rdma, convert"},
+    {PORTAL, "kinds", set_kinds, "one or more of plain, rdma, convert"},
     {PORTAL, "tag", set_tag, "1 to 65535"},
     {TARGET, "alias", set_alias, "a text"},
     {TARGET, "state-file", set_state_file, "a path that no other target has"},

@@ -261,7 +261,7 @@ static bool describe(struct itiser_unit *unit, struct file *file,
     if (!find_size(file->fd, config, &device, &size, error))
         return false;
     if (config->size > size)
-        return fail(error, config->path, "smaller than the size that is asked for");
+        return fail(error, config->path, "smaller than the configured size");
     if (config->size > 0)
         size = config->size;
     unit->blocks = size / unit->block_size;

@@ -52,7 +52,7 @@ static bool unit_open(struct itiser_unit *unit, const struct itiser_unit_config 
     if (!is_block_size(unit->block_size))
         return refuse(error, "the block size has to be a power of two from 512 to 65536");
     if (config->kind != ITISER_FILE_UNIT && config->size < unit->block_size)
-        return refuse(error, "the size has to be a block at least");
+        return refuse(error, "the size has to be at least one block");
     unit->blocks = config->size / unit->block_size;
     unit->flags = config->read_only ? ITISER_UNIT_READ_ONLY : 0;
     (void)snprintf(unit->serial, sizeof(unit->serial), "%s", config->serial);

@@ -214,7 +214,7 @@ static bool ask(struct ofa_qp *qp)
 
     if (address_of_peer(qp, &peer) && ofa_knock(qp, &peer, &question, ASK_US) == 0)
         return true;
-    ofa_log("queue pair 0x%06x: its peer cannot be asked", qp->base.qp_num);
+    ofa_log("queue pair 0x%06x: cannot send to its peer", qp->base.qp_num);
     return false;
 }
 

@@ -228,7 +228,7 @@ static it_status_t post(struct ofa_qp *qp, const struct ibv_send_wr *wr,
     case IBV_WR_LOCAL_INV:
         return itx_post_invalidate(qp->ep, wr->invalidate_rkey, wr->wr_id, request->flags);
     default:
-        ofa_log("a request with the opcode %d is not there", (int)wr->opcode);
+        ofa_log("requests with the opcode %d are not supported", (int)wr->opcode);
         return IT_ERR_OP_NOT_SUPPORTED;
     }
 }

@@ -35,7 +35,7 @@ static int check_type(const struct ibv_context *context, enum ibv_qp_type type)
         return 0;
     if (type < IBV_QPT_RC || (type > IBV_QPT_XRC_RECV && type != IBV_QPT_DRIVER))
         return EINVAL;
-    ofa_log("queue pairs of the type %d are not there", (int)type);
+    ofa_log("queue pairs of the type %d are not supported", (int)type);
     return EOPNOTSUPP;
 }
 

@@ -30,7 +30,7 @@ static const char usage_text[] =
     "                             program find it below /sys/class/infiniband, /dev/infiniband\n"
     "  --help                     this text\n"
     "\n"
-    "Environment: ITAPI_LOG=info names what a program asked for and is not there.\n";
+    "Environment: ITAPI_LOG=info logs each requested feature that is missing.\n";
 
 static int complain(const char *what)
 {

@@ -102,7 +102,7 @@ void uiw_log_terminated(struct ual_ep *ual, const struct iw_terminate *terminate
 
 void uiw_log_gone(struct ual_ep *ual, enum iw_error error)
 {
-    base_log_limited(BASE_LOG_WARN, "ep %p: a key was refused to a %s while it was answered: %s",
+    base_log_limited(BASE_LOG_WARN, "ep %p: a key became invalid while a %s was answered: %s",
                      (void *)ual, iw_opcode_text(IW_OP_READ_REQUEST), iw_error_text(error));
 }
 

@@ -98,7 +98,7 @@ static void thread_destroy_qp(struct verbs_conn *conn)
     if (!qp)
         return;
     (void)pthread_mutex_unlock(&cm->lock);
-    verbs_warn_unless_removed(cm->ia, "a QP that was left behind cannot be destroyed",
+    verbs_warn_unless_removed(cm->ia, "the QP of an ended connection cannot be destroyed",
                               ibv_destroy_qp(qp));
     (void)pthread_mutex_lock(&cm->lock);
 }
