@@ -89,7 +89,10 @@ bool base_net_is_same(const it_net_addr_t *a, const it_net_addr_t *b);
 /* Writes the IP address as text. */
 void base_net_text(const it_net_addr_t *address, char text[INET6_ADDRSTRLEN]);
 
-/* Copy both ends into the iWARP part of a path, and back. False: the path is no IP path. */
+/*
+ * Copy both ends into the iWARP part of a path, and back. The second returns false if the path is
+ * no IP path.
+ */
 void base_net_into_path(const it_net_addr_t *local, const it_net_addr_t *remote, it_path_t *path);
 bool base_net_from_path(const it_path_t *path, it_net_addr_t *local, it_net_addr_t *remote);
 

@@ -21,9 +21,10 @@ struct evd_progress_ops {
      */
     int (*wait)(void *context, struct evd_waiter *waiter, uint64_t deadline_ns);
     /*
-     * The calling thread will sleep elsewhere, until *fd is readable or for another reason, and
-     * has the part of a waiter until lead_end, which does the transport's work, where there is
-     * some. False: another thread has it. Both NULL: nobody can.
+     * lead_begin gives the calling thread the role of a waiter. The thread then sleeps elsewhere,
+     * until *fd is readable or for another reason, and calls lead_end, which does the transport's
+     * work if there is some. lead_begin returns false if another thread has the role. Both are NULL
+     * if no thread can have it.
      */
     bool (*lead_begin)(void *context, int *fd);
     void (*lead_end)(void *context, bool work);

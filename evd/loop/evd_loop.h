@@ -82,8 +82,8 @@ bool evd_loop_is_here(void);
 bool evd_loop_submit(struct evd_loop *loop, struct evd_task *task);
 
 /*
- * Runs function(argument) on the loop's thread and returns afterwards. Meanwhile the calling thread
- * does the work of its own loops, except callbacks, so that two loops can call each other.
+ * Runs function(argument) on the loop's thread and returns afterwards. While it waits, the calling
+ * thread does the work of its own loops, except callbacks, so that two loops can call each other.
  */
 void evd_loop_call(struct evd_loop *loop, void (*function)(void *argument), void *argument);
 /* The same for a function with a result. */

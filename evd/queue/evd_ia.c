@@ -22,7 +22,7 @@ void evd_ia_unlink(struct evd_ia *ia, struct base_object *object)
     base_lock_drop(&ia->lock);
 }
 
-/* ---------------------------------------------------------------- who relies on the loop */
+/* ---------------------------------------------------------------- reliance on the loop */
 
 /* An AEVD may have members for completions later. */
 static unsigned ia_reliance(const struct evd *evd)

@@ -20,7 +20,7 @@ void __asan_handle_no_return(void);
 #define LOOKLESS    4u
 #define VAIN_POLLS  8u  /* non-waiting polls in vain after which the thread should lead */
 #define ALONE_TURNS 8u  /* turns of one EVD in a row, without a sleep, after which it is alone */
-#define ALONE_POLLS 32u /* one in so many polls asks the AEVD although an EVD is alone */
+#define ALONE_POLLS 32u /* one in this number of polls asks the AEVD although an EVD is alone */
 
 enum {
     CLOSED,
@@ -34,8 +34,9 @@ static it_evd_handle_t kick_evd;
 static pthread_t service;
 
 /*
- * An EVD that alone has had completions for a while is polled by itself. Meanwhile it is disabled,
- * which means that its events are no longer passed on to the AEVD. Used by the leader only.
+ * If only one EVD has had completions for a while, the leader polls that EVD in place of the AEVD.
+ * As long as it does, the EVD is disabled: its events are not passed on to the AEVD. Used by the
+ * leader only.
  */
 static bool may_be_alone;     /* immutable like the above */
 static it_evd_handle_t alone; /* NULL: none */

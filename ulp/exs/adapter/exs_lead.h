@@ -90,8 +90,9 @@ void exs_lead_errand(struct exs_errand *errand);
 bool exs_lead_sleeps(void);
 
 /*
- * Polls once, if nobody leads. A program that sends for milliseconds before it waits for events
- * would otherwise leave the lead to the library's thread meanwhile, and fetch it back each time.
+ * Polls once, unless a thread leads. Without this, a program that sends for milliseconds before it
+ * waits for events would lose the lead to the library's thread each time, and take it back
+ * afterwards.
  */
 void exs_lead_look(void);
 

@@ -32,7 +32,7 @@ int exs_api_leave(int cancel, int error)
 #define LONGEST_S     UINT64_C(86400)
 #define SLOWEST       (UINT64_C(1024) * 1024) /* octets per second of a peer that transfers */
 #define SPARES_MAX    64u
-#define SERIALS_SHIFT 40 /* an object can serve so many calls: 2 to this power */
+#define SERIALS_SHIFT 40 /* calls that an object can serve: 2 to this power */
 
 /* Never shrinks: once there are as many as are outstanding at one time, no call needs the heap. */
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER; /* guards pool and objects */

@@ -19,7 +19,7 @@
 #define RECV_FLAGS (SEND_FLAGS | MSG_WAITALL | MSG_PEEK)
 #define NS_PER_US  UINT64_C(1000)
 #define SHORT_SEND 2048u               /* no longer one fits a message */
-#define LONG_SEND  ((size_t)512 << 10) /* so long that events may come meanwhile */
+#define LONG_SEND  ((size_t)512 << 10) /* so long that events may come during the call */
 
 /* ---- Starting ------------------------------------------------------------------------------- */
 

@@ -110,7 +110,10 @@ bool exs_socket_revisit(struct exs_socket *socket);
 /* Counts a user; exs_socket_put removes one. */
 void exs_socket_hold(struct exs_socket *socket);
 
-/* Calls done of all finished requests and unlocks. The caller, or who it works for, is a user. */
+/*
+ * Calls done of all finished requests and unlocks. The caller, or the thread for which it works,
+ * counts as a user.
+ */
 void exs_socket_unlock(struct exs_socket *socket);
 /* The same, and removes the user. */
 void exs_socket_leave(struct exs_socket *socket);

@@ -62,7 +62,7 @@ bool exs_packet_in_withdraw(struct exs_packet_in *in);
 
 /*
  * Handle messages of the peer: a packet in the message, and a packet that the peer has written.
- * False: a protocol violation.
+ * Those with a result return false for a protocol violation.
  */
 enum exs_packet_fate exs_packet_in_ring(struct exs_packet_in *in, uint64_t length,
                                         struct exs_packet_receive *to);

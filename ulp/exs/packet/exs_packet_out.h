@@ -43,7 +43,7 @@ enum exs_packet_step exs_packet_out_step(struct exs_packet_out *out, uint64_t le
 void exs_packet_out_sent(struct exs_packet_out *out, enum exs_packet_step step, uint64_t length,
                          struct exs_place *place);
 
-/* Messages of the peer. False: a protocol violation. */
+/* Handle messages of the peer. Return false for a protocol violation. */
 bool exs_packet_out_advert(struct exs_packet_out *out, const struct exs_message *message);
 bool exs_packet_out_withdraw(struct exs_packet_out *out, uint32_t chain);
 bool exs_packet_out_freed(struct exs_packet_out *out, uint32_t freed);

@@ -54,7 +54,7 @@ void exs_queue_catch(struct exs_catch *caught);
 /* Returns the queue with one user more, or NULL. */
 struct exs_queue *exs_queue_take(exs_qhandle_t handle);
 void exs_queue_give(struct exs_queue *queue);
-/* The same, and releases the promises of so many caught events. */
+/* The same, and releases the places promised to `caught` events. */
 void exs_queue_give_caught(struct exs_queue *queue, size_t caught);
 
 /* Makes the ring at least so large. Returns 0 or ENOMEM. */

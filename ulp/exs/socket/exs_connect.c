@@ -193,7 +193,7 @@ static int claim(int fd, const struct sockaddr *address, socklen_t length,
     return 0;
 }
 
-/* Restores the socket to its state before the call, unless it has been closed meanwhile. */
+/* Restores the socket to its state before the call, unless it has been closed since. */
 static int give_up(struct exs_socket *socket, int error)
 {
     exs_socket_enter(socket);

@@ -60,14 +60,12 @@ void exs_stream_out_start(struct exs_stream_out *out, uint64_t ring_size, bool r
  */
 void exs_stream_out_step(struct exs_stream_out *out, uint64_t waiting, uint64_t inline_max,
                          struct exs_step *step);
-/*
- * Returns true if the next step takes all of so many octets, which fit a message.
- */
+/* Returns true if the next step sends all of these octets, which fit into a message. */
 bool exs_stream_out_takes(const struct exs_stream_out *out, uint64_t octets);
 /* ASK has been sent. */
 void exs_stream_out_asked(struct exs_stream_out *out);
 
-/* Messages of the peer. False: a protocol violation. */
+/* Handle messages of the peer. Return false for a protocol violation. */
 bool exs_stream_out_advert(struct exs_stream_out *out, const struct exs_message *message);
 bool exs_stream_out_withdraw(struct exs_stream_out *out, uint32_t chain);
 bool exs_stream_out_freed(struct exs_stream_out *out, uint32_t freed);

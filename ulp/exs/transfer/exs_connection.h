@@ -22,7 +22,7 @@
 #define EXS_SLOT_OCTETS 2048u             /* the longest message */
 #define EXS_INLINE_MAX  (EXS_SLOT_OCTETS - EXS_HEAD_OCTETS)
 #define EXS_CREDIT_DUE  8u
-#define EXS_SIGNAL_EACH 8u    /* one Send of so many has a completion */
+#define EXS_SIGNAL_EACH 8u    /* one in this number of Sends has a completion */
 #define EXS_ADVERT_MIN  4096u /* shorter receives take their octets from the ring */
 #define EXS_ASK_MIN     16384u
 #define EXS_ASK_POLLS   16u                   /* polls in vain before ASK */

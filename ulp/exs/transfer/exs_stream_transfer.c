@@ -101,7 +101,7 @@ static uint64_t step_octets(const struct exs_connection *connection,
     return octets < most ? octets : most;
 }
 
-/* Returns true if so many octets wait for others, to be sent together. */
+/* Returns true if these octets wait for further ones, to be sent together. */
 static bool collects(const struct exs_connection *connection, uint64_t octets)
 {
     return octets < EXS_INLINE_MAX / 2 &&
@@ -129,8 +129,8 @@ bool exs_stream_send_at_once(struct exs_connection *connection, const void *octe
 }
 
 /*
- * An ADVERT mostly comes by itself, while the receiver takes what has been sent. Returns true after
- * so many polls in vain that it may need to be asked for.
+ * An ADVERT usually comes without an ASK, while the receiver processes the data. Returns true if it
+ * has not come after EXS_ASK_POLLS polls, so the sender asks for it.
  */
 static bool asks_now(struct exs_connection *connection)
 {

@@ -11,7 +11,7 @@
 
 #define SLOT     (ISER_HEADER + ISER_BHS + ISER_CLIENT_RECEIVE)
 #define SENDS    64u                      /* outstanding messages */
-#define TELLING  16u                      /* one of so many Sends is signaled */
+#define TELLING  16u                      /* one in this number of Sends is signaled */
 #define RECEIVES (ISER_CLIENT_TASKS + 16) /* a response for each task, and unexpected PDUs */
 #define READS    32u                      /* concurrent RDMA Reads of the target */
 #define EVENTS   16u                      /* taken at once */

@@ -212,7 +212,7 @@ bool iser_client_run(struct iser_client *client, struct iser_client_task *task)
 
 /* ---- Text, logout ----------------------------------------------- */
 
-/* Waits for the next PDU of that kind, and handles others meanwhile. */
+/* Waits for the next PDU of that kind, and handles others that arrive before it. */
 static bool await(struct iser_client *client, enum iser_opcode opcode, struct iser_pdu *pdu)
 {
     struct iser_client_task *over;

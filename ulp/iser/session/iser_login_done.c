@@ -26,7 +26,7 @@ enum login_done_status {
 #define LOGIN_SEND_LINUX     128u
 #define LOGIN_RECEIVES_SPARE (ISER_WINDOW_SPARE + 16u)
 
-/* ---------------------------------------------------------------- who may */
+/* ---------------------------------------------------------------- permissions */
 
 static bool list_allows_name(const char *const *names, const char *name)
 {

@@ -191,7 +191,10 @@ void iser_session_leave_in_order(struct iser_session *session);
 void iser_session_send(struct iser_session *session, const uint8_t *bhs, const void *data,
                        size_t length);
 void iser_session_reject(struct iser_session *session, const struct iser_pdu *pdu, uint8_t reason);
-/* Asks the initiator to log out within so many seconds, and announces the end of the session. */
+/*
+ * Asks the initiator to log out within this number of seconds, and announces the end of the
+ * session.
+ */
 void iser_session_ask_to_leave(struct iser_session *session, uint16_t seconds);
 
 /* ---- iser_dispatch.c ---- */

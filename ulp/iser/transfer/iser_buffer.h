@@ -32,7 +32,7 @@ struct iser_buffers {
     unsigned region_count;
 };
 
-/* Returns the octets that a buffer for so many takes. */
+/* Returns the size of the buffer that holds `size` octets. */
 size_t iser_buffer_octets(size_t size);
 /* Returns NULL if memory runs out, or above 16 MiB. */
 struct iser_buffer *iser_buffer_get(struct iser_buffers *buffers, size_t size);

@@ -23,7 +23,7 @@ struct iser_numbers {
     uint32_t max_cmd_sn;
 };
 
-#define ISER_LINK_RECEIVES 1024u /* RDMA: at most so many are posted after the login */
+#define ISER_LINK_RECEIVES 1024u /* RDMA: limit of those posted after the login */
 
 /* The negotiated values that links use. */
 struct iser_limits {

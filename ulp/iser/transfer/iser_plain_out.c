@@ -201,7 +201,7 @@ static void plain_over(struct plain *plain, struct iser_out *out)
     free(out);
 }
 
-/* Takes note that so many octets have been sent. */
+/* Accounts for this number of octets that have been sent. */
 static void plain_advance(struct plain *plain, size_t octets)
 {
     plain->link.octets_out += octets;

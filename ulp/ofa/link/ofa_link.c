@@ -48,7 +48,7 @@ static void on_event_locked(const it_event_t *any)
     case IT_CM_MSG_CONN_ESTABLISHED_EVENT:
         if (event->ep == qp->send_ep && !qp->link.handler && !ofa_hand_agrees_locked(qp, event))
             return;
-        /* The queue pair has left for ERR meanwhile. */
+        /* The queue pair has moved to ERR since the call began. */
         if (!qp->link.handler && qp->link.state == OFA_LINK_DOWN) {
             (void)it_ep_disconnect(event->ep, NULL, 0);
             return;

@@ -157,7 +157,10 @@ int rs_send_maps(struct rsock *rs, bool nonblocking)
 
 /* ---- Writing -------------------------------------------------------------------------------- */
 
-/* Finds the peer's mapping of an offset, which the peer may change at any time. False: none. */
+/*
+ * Finds the peer's mapping of an offset; the peer may change it at any time. Returns false if there
+ * is none.
+ */
 static bool find_mapping(const struct rsock *rs, uint64_t offset, struct rs_mapping *found)
 {
     for (int i = 0; i < rs->option[RS_IOMAPSIZE]; i++) {

@@ -178,7 +178,7 @@ void sdp_init_lock(pthread_mutex_t *lock);
 
 /* Shared by callbacks that wait for a lock, exclusive for a fork. Taken after sdp_start_lock. */
 extern pthread_rwlock_t sdp_fork_gate;
-/* Takes a lock in a callback. False: the process forks. */
+/* Takes a lock in a callback. Returns false if the process is forking. */
 bool sdp_lock_here(pthread_mutex_t *lock);
 
 /* ---- fork (sdp_fork.c, sdp_owed.c), with the lock -------------------------------------------- */
@@ -255,7 +255,7 @@ static inline bool sdp_post_is_done(const struct sdp_connection *connection, uin
 {
     return (int32_t)(connection->tx_done - number) >= 0;
 }
-/* Returns true if a call that sends so many octets may cause completions. */
+/* Returns true if a call that sends this number of octets may cause completions. */
 bool sdp_post_completes(const struct sdp_connection *connection, size_t octets);
 /* Posts a message: the head, then the payload from registered memory. */
 void sdp_post(struct sdp_connection *connection, const struct sdp_message *message,

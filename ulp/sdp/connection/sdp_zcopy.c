@@ -54,7 +54,7 @@ static bool pin(struct pin *pin, const void *octets, uint32_t count, unsigned ri
 }
 
 /*
- * Ends the registration. If the program has unmapped the memory meanwhile the call fails, and the
+ * Ends the registration. If the program has unmapped the memory since, the call fails, and the
  * connection is reset: the peer may have got zeros. A transport that met the fault in the kernel
  * has already ended.
  */

@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 static atomic_uint forks;
-static atomic_bool nested; /* there is a set in a set, so it is not known who waits for what */
+static atomic_bool nested; /* sets are nested, so it is unknown which one waits for what */
 
 /* The set for which this thread has taken over the connections since that fork. */
 static __thread struct {

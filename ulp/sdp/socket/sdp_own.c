@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define ABOVE_MAX  65536 /* numbers above the program's limit */
-#define SHARE      32    /* if the limit cannot be raised, one part in so many is reserved */
+#define SHARE      32    /* if the limit cannot be raised, one part in SHARE is reserved */
 #define PER_SOCKET 2     /* descriptors besides the program's own */
 #define AT_FIRST   12    /* descriptors of the IA, which the first connection opens */
 

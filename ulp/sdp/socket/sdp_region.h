@@ -79,8 +79,8 @@ extern int (*sdp_kernel_epoll_pwait)(int set, struct epoll_event *events, int co
                                      const sigset_t *mask);
 
 /*
- * Stores the time so many microseconds from now in *deadline and returns it. Returns NULL if
- * microseconds is negative.
+ * Stores the time that is `microseconds` from now in *deadline, and returns deadline. Returns NULL
+ * if microseconds is negative.
  */
 const struct timespec *sdp_deadline(struct timespec *deadline, long long microseconds);
 

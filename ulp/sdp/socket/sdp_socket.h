@@ -96,9 +96,9 @@ bool sdp_socket_refer(struct sdp_socket *socket);
 void sdp_socket_release(struct sdp_socket *socket);
 
 /*
- * Add and remove a number; called with sdp_table_lock. False: no room for one more. A removed
- * number keeps its reference, which the caller releases, and stays open in the kernel until the
- * caller closes it.
+ * Add and remove a number; called with sdp_table_lock. Adding returns false if there is no room. A
+ * removed number keeps its reference, which the caller releases, and stays open in the kernel until
+ * the caller closes it.
  */
 bool sdp_socket_add_number(struct sdp_socket *socket, int number);
 void sdp_socket_take_number(struct sdp_socket *socket, int number);

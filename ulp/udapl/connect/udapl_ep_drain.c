@@ -22,7 +22,7 @@ static bool is_connected(const struct udapl_ep *ep)
            param.ep_state.rc == IT_EP_STATE_CONNECTED;
 }
 
-/* still: an EVD that nobody posts to. False: the IA has failed, or is being closed. */
+/* still: an EVD to which no thread posts. Returns false if the IA has failed or is being closed. */
 static bool pause_on(it_evd_handle_t still)
 {
     it_event_t event;

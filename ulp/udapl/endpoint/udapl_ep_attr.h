@@ -7,7 +7,8 @@
 #include "object/udapl_ia.h"
 
 /*
- * Sets the attributes in force from those requested, or NULL. False: one exceeds the IA's limits.
+ * Fills in the attributes in force. asked: the requested ones, or NULL. Returns false if one
+ * exceeds the limits of the IA.
  */
 bool udapl_ep_attr_settle(const struct udapl_ia *ia, const DAT_EP_ATTR *asked, DAT_EP_ATTR *attr);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A consumer that polls or waits, and leads meanwhile. */
+/* A consumer's thread that polls or waits, and leads during that time. */
 
 #include "base/base_call.h"
 #include "base/base_clock.h"

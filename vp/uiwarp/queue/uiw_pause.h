@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Pauses between two polls of a stream while a message of many small segments arrives. Each poll
- * takes the socket's lock. The kernel must put a segment that arrives meanwhile on the socket's
- * backlog, so a busy leader slows down both sides. While such a message is unfinished, the leader
- * therefore pauses between two polls. The pauses grow with the time that the message takes. A
- * leader that sleeps in the poll set needs no pauses.
+ * takes the socket's lock. The kernel must put a segment that arrives during the poll on the
+ * socket's backlog, so a busy leader slows down both sides. While such a message is unfinished, the
+ * leader therefore pauses between two polls. The pauses grow with the time that the message takes.
+ * A leader that sleeps in the poll set needs no pauses.
  */
 #ifndef ITAPI_VP_UIWARP_QUEUE_UIW_PAUSE_H
 #define ITAPI_VP_UIWARP_QUEUE_UIW_PAUSE_H

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The time limit of messages that hold a receive of an S-RQ, which no other connection can use
- * meanwhile. A connection ends when no octet of its message has arrived for the S-RQ's time limit.
- * The same limit also runs from the first octet, extended for each octet by the time it takes at
- * the slowest rate allowed. So a peer gains nothing by sending an octet now and then.
+ * The time limit of messages that hold a receive of an S-RQ. No other connection can use that
+ * receive until the message is complete. A connection ends when no octet of its message has arrived
+ * for the S-RQ's time limit. The same limit also runs from the first octet, extended for each octet
+ * by the time it takes at the slowest rate allowed. So a peer gains nothing by sending an octet now
+ * and then.
  *
  * An EP enters the agenda (uiw_later.h) when a turn of its stream ends within such a message. The
  * loop looks at it periodically (lead/uiw_srq_sweep.c). Messages that arrive in one turn cost

@@ -195,7 +195,10 @@ enum iw_error uiw_place_map(void *context, const struct iw_segment *segment, uin
 
 /* ---------------------------------------------------------------- a whole segment at once */
 
-/* Copies to a receive of one segment, in which the octets fit. False: its memory is gone. */
+/*
+ * Copies to a receive of one segment, in which the octets fit. Returns false if its memory is no
+ * longer registered.
+ */
 static bool place_copy_send(struct uiw_ep *ep, const struct uiw_rqe *rqe, uint32_t offset,
                             const uint8_t *payload, uint32_t length)
 {

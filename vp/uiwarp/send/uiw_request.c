@@ -2,7 +2,7 @@
 /*
  * Builds the FPDUs of requests. Headers and short payload go to the batch's scratch; longer payload
  * is sent from the consumer's memory, unless CRC is in use and the program may change the memory
- * meanwhile (ITX_LMR_RESTLESS). Only the MSN of a message that starts is committed here.
+ * during the transfer (ITX_LMR_RESTLESS). Only the MSN of a message that starts is committed here.
  */
 
 #include "tdi/iwarp/iw_wire.h"
