@@ -231,11 +231,11 @@ struct vp_ep_ops {
     it_status_t (*post_recv)(struct ual_ep *ep, const it_lmr_triplet_t *segments, size_t count,
                              it_dto_cookie_t cookie, it_dto_flags_t flags);
     /*
-     * A shortcut for usual posts: the posting calls of the API jump straight to these functions
-     * once they know that the EP is live, and check nothing else. The IA works, the EP is no UD
-     * endpoint, and each limit on segments is at least 1. A function passes every unusual post on
-     * to vp_host.entries, with the arguments unchanged. dequeue is not for EPs and returns
-     * IT_ERR_INVALID_EVD. NULL: no shortcut.
+     * A fast path for usual posts: the posting calls of the API check only that the EP is live,
+     * then jump to these functions. The library guarantees that the IA has not failed, that the EP
+     * is no UD endpoint, and that each limit on segments is at least 1. A function passes every
+     * unusual post on to vp_host.entries, with the arguments unchanged. dequeue is not for EPs and
+     * returns IT_ERR_INVALID_EVD. NULL: no fast path.
      */
     const struct base_entries *entries;
 };
@@ -274,9 +274,12 @@ struct vp_provider {
     size_t ia_area, pz_area, lmr_area, rmr_area, srq_area, ep_area, listen_area;
     size_t address_area, ud_service_area;
 
-    /* Fills at most capacity records. Returns how many Interfaces exist; 0 also in a shortage. */
+    /*
+     * Fills at most capacity records. Returns how many Interfaces exist; 0 also if resources run
+     * out.
+     */
     size_t (*interfaces)(it_interface_t *interfaces, size_t capacity);
-    /* Also returns true when resources are too short to find out: ia_open then fails. */
+    /* Also returns true when resources run out before it knows: ia_open then fails. */
     bool (*has_interface)(const char *name);
 
     /* The IA's own thread runs already. May set the progress functions (evd/evd_progress.h). */
@@ -288,8 +291,8 @@ struct vp_provider {
     it_status_t (*ia_query)(struct ual_ia *ia, it_ia_info_t **info);
     bool (*has_spigot)(const struct ual_ia *ia, size_t spigot_id);
     /*
-     * IT_ERR_INVALID_ADDRESS: the IA does not have the address. IT_ERR_RESOURCES: cannot be found
-     * out.
+     * IT_ERR_INVALID_ADDRESS: the IA does not have the address. IT_ERR_RESOURCES: resources run out
+     * before it is known.
      */
     it_status_t (*has_address)(const struct ual_ia *ia, const it_net_addr_t *address);
     it_status_t (*paths)(struct ual_ia *ia, size_t spigot_id, const it_net_addr_t *to,
@@ -304,8 +307,8 @@ struct vp_provider {
     /* Returns when no octet can be placed into or read from the memory any more. */
     void (*lmr_destroy)(struct ual_lmr *lmr);
     /*
-     * Called while no window is linked to the LMR, and none can be until it returns. Sets the key,
-     * as lmr_create does.
+     * Called while no window is linked to the LMR; none can be linked until the call returns. Sets
+     * the key, as lmr_create does.
      */
     it_status_t (*lmr_modify)(struct ual_lmr *lmr, struct ual_pz *pz, it_mem_priv_t privs);
 
@@ -344,7 +347,7 @@ struct vp_provider {
      * (IT_ERR_INVALID_EP_KEY), and sets the EP number.
      */
     it_status_t (*ep_create)(struct ual_ep *ep);
-    /* In any state: cuts a live connection, reports nothing, returns when no thread uses the EP. */
+    /* In any state: ends a live connection, reports nothing, returns when no thread uses the EP. */
     void (*ep_destroy)(struct ual_ep *ep);
     /*
      * Called before and after ep_modify_locked, without the EP's lock: between the two calls no
@@ -366,7 +369,7 @@ struct vp_provider {
     it_status_t (*ep_get_mpa)(struct ual_ep *ep, struct itx_mpa_params *params);
     it_status_t (*ep_query_mpa)(struct ual_ep *ep, struct itx_mpa_info *info);
 
-    /* Fills in the port of the listen point's qualifier when the consumer left the choice open. */
+    /* Fills in the port of the listen point's qualifier if the consumer did not choose one. */
     it_status_t (*listen_start)(struct ual_listen *listen);
     /* Undelivered requests are refused; delivered ones stay. */
     void (*listen_stop)(struct ual_listen *listen);
@@ -431,8 +434,8 @@ struct vp_provider {
      */
     void (*ep_counters)(struct ual_ep *ep, struct itx_ep_counters *counters);
     /*
-     * Sets .obstacle and .detail if something makes Interfaces missing or unusable. On entry they
-     * say that nothing does.
+     * If there is a reason why Interfaces are missing or unusable, stores it in .obstacle and
+     * .detail. On entry these are ITX_OBSTACLE_NONE and "".
      */
     void (*obstacle)(struct itx_provider_info *info);
     /* For itx_srq_set_message_timeout; any value is valid. */
@@ -460,8 +463,8 @@ struct vp_provider {
      */
     it_status_t (*rmr_key)(struct ual_rmr *rmr, it_rmr_context_t *key);
     /*
-     * For itx_ia_freeze, while the IA's thread rests: no thread works on the IA until ia_thaw, and
-     * no process owns its connections until ep_claim.
+     * For itx_ia_freeze, while the IA's thread is stopped: no thread works on the IA until ia_thaw,
+     * and no process owns its connections until ep_claim.
      */
     it_status_t (*ia_freeze)(struct ual_ia *ia);
     /*
@@ -505,7 +508,7 @@ struct vp_provider {
      * The octets that are not sent when the function returns are copied to the last segment.
      */
     it_status_t (*post_lent)(struct ual_ep *ep, const struct vp_request *request);
-    /* For itx_ep_aim; NULL: ends it. */
+    /* For itx_ep_aim. aim: NULL ends the present aim. */
     it_status_t (*ep_aim)(struct ual_ep *ep, const struct itx_aim *aim, it_length_t *used);
 };
 

@@ -165,7 +165,7 @@ struct vp_host {
      * Holds an LMR (for a link) or an EP (for a narrow window): it cannot be freed until it is
      * released.
      */
-    bool (*hold)(void *object); /* false: it is already being freed */
+    bool (*hold)(void *object); /* returns false if it is already being freed */
     void (*release)(void *object);
 
     /* The posting calls with all checks, for posts that are not usual (vp_ep_ops.entries). */
@@ -214,7 +214,10 @@ struct vp_host {
     struct vp_watch *(*watch_start)(struct ual_ia *ia, int fd, void (*ready)(void *argument),
                                     void *argument);
     void (*watch_stop)(struct vp_watch *watch);
-    /* One-shot timers. Only on the IA's thread, except timer_new. NULL or false: no memory. */
+    /*
+     * One-shot timers. Only on the IA's thread, except timer_new. They return NULL or false if
+     * memory runs out.
+     */
     struct vp_timer *(*timer_new)(struct ual_ia *ia, void (*expired)(void *argument),
                                   void *argument);
     bool (*timer_start)(struct vp_timer *timer, uint64_t delay_ns); /* restarts a timer that runs */
@@ -244,7 +247,8 @@ struct vp_host {
      * For a provider that caches LMRs. Returns the address of a number that identifies this version
      * of the LMR: no other LMR ever has it, it_lmr_modify gives the LMR a new one, and it becomes 0
      * when the LMR is freed. The address stays readable for the life of the process, so an
-     * unchanged handle and number mean the same unchanged LMR. NULL: the handle is no live LMR.
+     * unchanged handle and number mean the same unchanged LMR. Returns NULL if the handle is no
+     * live LMR.
      */
     const _Atomic uint64_t *(*lmr_pass)(it_lmr_handle_t handle);
 
@@ -257,7 +261,7 @@ struct vp_host {
     /* For srq_create. */
     void (*srq_set_ops)(struct ual_srq *srq, const struct vp_srq_ops *ops, size_t segments);
     /*
-     * The one lock of the S-RQ, shared with the library. While it is held, the provider may call
+     * The only lock of the S-RQ, shared with the library. While it is held, the provider may call
      * only srq_limits_locked and srq_set_limits_locked.
      */
     void (*srq_lock)(struct ual_srq *srq);
@@ -278,8 +282,8 @@ struct vp_host {
     /* Returns 0 unless the consumer has enabled immediate values. */
     uint32_t (*ep_immediate_bits)(const struct ual_ep *ep);
     /*
-     * The one lock of the EP, shared with the library. While it is held, of the functions without
-     * the suffix _locked only complete may be called.
+     * The only lock of the EP, shared with the library. While it is held, the provider may call the
+     * functions with the suffix _locked, and complete.
      */
     void (*ep_lock)(struct ual_ep *ep);
     void (*ep_unlock)(struct ual_ep *ep);
@@ -303,8 +307,8 @@ struct vp_host {
     /* The lock of the EP may be held for complete, but no lock for the other functions. */
     void (*wake)(struct ual_ep *ep, enum vp_queue queue);
     /*
-     * For ep_destroy, when no completion is to come any more: completions still in the EVD drop
-     * their pointers to .retire and .datagram.
+     * For ep_destroy, after the last completion of the EP: completions still in the EVD drop their
+     * pointers to .retire and .datagram.
      */
     void (*ep_disown)(struct ual_ep *ep);
     void (*ep_report)(struct ual_ep *ep, const struct ual_conn_news *news);
@@ -333,8 +337,8 @@ struct vp_host {
     void (*source_lock)(struct ual_ep *ep, enum vp_queue queue);
     void (*source_unlock)(struct ual_ep *ep, enum vp_queue queue);
     /*
-     * Moves completions from the source to the EVD while it has room. True: call wake, as for
-     * complete.
+     * Moves completions from the source to the EVD while it has room. If it returns true, call
+     * wake, as for complete.
      */
     bool (*source_move)(struct ual_ep *ep, enum vp_queue queue);
 

@@ -19,7 +19,7 @@
 
 #define EXS_SLOTS       32u               /* messages that a side may have outstanding */
 #define EXS_TX_FIRST    (UINT32_MAX - 10) /* just below the wrap: every longer test passes it */
-#define EXS_SLOT_OCTETS 2048u             /* the longest message */
+#define EXS_SLOT_OCTETS 2048u             /* octets of the longest message */
 #define EXS_INLINE_MAX  (EXS_SLOT_OCTETS - EXS_HEAD_OCTETS)
 #define EXS_CREDIT_DUE  8u
 #define EXS_SIGNAL_EACH 8u    /* one in this number of Sends has a completion */
@@ -44,25 +44,25 @@ struct exs_connection {
     struct exs_errand over;      /* frees the connection */
     struct exs_errand ask;       /* pushes once no other work is left */
     bool ask_due;                /* the errand is pending */
-    bool may_ask;                /* the errand runs: nothing waits for more work to come */
-    struct exs_request *element; /* the accept that it is for, until it is established */
+    bool may_ask;                /* the errand runs: no message waits for further work */
+    struct exs_request *element; /* the accept for which it is made; until it is established */
     struct exs_socket *acceptor; /* counted; the socket of that accept */
     /*
-     * Reports to the acceptor, without a lock: the descriptor; retry: the element takes the next
-     * request.
+     * Reports the outcome to the acceptor; called without a lock. fd: the new descriptor. retry:
+     * the element is used for the next request.
      */
     void (*accepted)(struct exs_socket *acceptor, struct exs_request *element, int fd, int error,
                      bool retry);
     it_evd_handle_t evd;
     it_ep_handle_t ep;
     bool live;        /* established and not ended */
-    bool established; /* it was live once */
+    bool established; /* it has been live */
     bool failed;      /* its end has been requested */
     bool got_end;     /* FIN or CLOSE has arrived */
     bool got_close;
     bool sent_close;
     bool got_closed;
-    bool cancels;          /* a receive that was cancelled may still wait for its end */
+    bool cancels;          /* a cancelled receive may not have ended yet */
     bool no_more_sends;    /* shutdown, close */
     bool no_more_receives; /* shutdown */
 
@@ -121,7 +121,10 @@ void exs_connection_offer(const struct exs_connection *connection, struct exs_se
  */
 int exs_connection_agree(struct exs_connection *connection, const struct exs_setup *peer);
 
-/* The connection has ended, or was never made: all requests end with error, or as they should. */
+/*
+ * Called when the connection has ended or could not be made. Ends all requests with error, or, if
+ * it is 0, as at an orderly end.
+ */
 void exs_connection_end(struct exs_connection *connection, int error);
 
 /* Ends the connection: a DISCONNECT event follows, if it was established. */
@@ -130,7 +133,9 @@ void exs_connection_fail(struct exs_connection *connection) __attribute__((cold)
 /* Called by the leader once the connection has ended. */
 void exs_connection_free(struct exs_connection *connection);
 
-/* Ends receives that match, as soon as the peer cannot use them any more. Returns how many. */
+/*
+ * Ends the matching receives, each as soon as the peer can no longer use it. Returns their number.
+ */
 size_t exs_connection_cancel_receives(struct exs_connection *connection,
                                       bool (*match)(const struct exs_request *request,
                                                     const void *key),
@@ -152,8 +157,8 @@ bool exs_connection_may_ask(struct exs_connection *connection);
 /* Pushes when no other work is left. */
 void exs_connection_push_later(struct exs_connection *connection);
 /*
- * Returns true, and pushes later, if what is due may wait for the program's next calls: until no
- * other work is left. Not if the leader sleeps, or the program wants no delays.
+ * Returns true if messages that are due may wait for the program's next calls. They are then pushed
+ * when no other work is left. Returns false if the leader sleeps, or the program wants no delays.
  */
 bool exs_connection_waits(struct exs_connection *connection);
 
@@ -180,7 +185,7 @@ void exs_post(struct exs_connection *connection, struct exs_message *message);
  */
 bool exs_post_write(struct exs_connection *connection, struct exs_request *request,
                     const void *octets, size_t count, const struct exs_place *place);
-/* The same for the last one of a push. Afterwards posts receives, which the peer can wait for. */
+/* Posts the last message of a push, then the receives, which are less urgent. */
 void exs_post_all(struct exs_connection *connection);
 void exs_post_receive(struct exs_connection *connection, size_t slot);
 /* Posts the receives that messages have taken. */
@@ -202,8 +207,8 @@ void exs_sends_put(struct exs_connection *connection, struct exs_request *reques
  */
 struct exs_request *exs_sends_next(struct exs_connection *connection);
 /*
- * Returns true if long sends wait for others, which the program is expected to start: it has fewer
- * open than before. They share a system call then.
+ * Returns true if long sends wait for further ones, to share a system call with them. The program
+ * is expected to start these, because it has fewer sends open than before.
  */
 bool exs_sends_wait(struct exs_connection *connection);
 /* Ends the requests whose octets are free. */
@@ -228,7 +233,7 @@ void exs_connection_serve(struct exs_connection *connection);
 /* Handle a message by type. Return false for a protocol violation. */
 bool exs_stream_message(struct exs_connection *connection, const struct exs_message *message);
 bool exs_packet_message(struct exs_connection *connection, const struct exs_message *message);
-/* Send ADVERTs and the like, then data. */
+/* Send ADVERTs and other control messages, then data. */
 void exs_stream_push(struct exs_connection *connection);
 /* See exs_transfer_send_at_once. */
 bool exs_stream_send_at_once(struct exs_connection *connection, const void *octets, size_t length);
@@ -236,13 +241,16 @@ void exs_packet_push(struct exs_connection *connection);
 /* Take a receive of the program. */
 void exs_stream_receive(struct exs_connection *connection, struct exs_request *request);
 void exs_packet_receive(struct exs_connection *connection, struct exs_request *request);
-/* Give receives what they can get now: data of the ring, the end, cancellation. */
+/*
+ * Complete receives, as far as possible now: with data of the ring, the end of the stream, or a
+ * cancellation.
+ */
 void exs_stream_serve(struct exs_connection *connection);
 void exs_packet_serve(struct exs_connection *connection);
 /* Drops the packets in the ring. */
 void exs_packet_drop(struct exs_connection *connection);
 
-/* Takes what comes after receives have been shut down. */
+/* Posts receives for, and drops, data that arrives after receives have been shut down. */
 void exs_sink_push(struct exs_connection *connection);
 
 #endif /* ITAPI_ULP_EXS_TRANSFER_EXS_CONNECTION_H */

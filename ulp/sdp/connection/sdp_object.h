@@ -16,8 +16,8 @@
 #define SDP_BUFFERS_MAX       1024u
 #define SDP_RECEIVE_SIZE      131088u /* octets of each: 128 KiB of payload */
 #define SDP_RECEIVE_PINNED    65552u  /* the same on devices, which keep all of them in memory */
-#define SDP_GATHER            65536u  /* more are not gathered, but sent while others are copied */
-#define SDP_AIM_LEAST         8192u   /* messages that begin with less are not aimed */
+#define SDP_GATHER            65536u  /* octets that are gathered before they are sent */
+#define SDP_AIM_LEAST         8192u   /* octets; messages that begin with fewer are not aimed */
 #define SDP_SEND_RING         (512u * 1024u)
 #define SDP_HEADS             32u                        /* outstanding messages */
 #define SDP_TX_FIRST          (UINT32_MAX - 10)          /* below the wrap: longer tests pass it */
@@ -44,11 +44,11 @@ struct sdp_piece {
 struct sdp_aim {
     unsigned char *octets; /* NULL: in their receives */
     size_t length;
-    size_t placed;    /* octets there of messages that have been handled */
+    size_t placed;    /* octets placed there by messages that have been handled */
     size_t taken;     /* of these, octets that a receiving call may return */
     bool spare;       /* it is the spare buffer */
-    bool over;        /* nothing more is placed there */
-    it_length_t used; /* then: octets there of all messages */
+    bool over;        /* the aim has ended: nothing more is placed there */
+    it_length_t used; /* with .over: octets placed there by all messages */
     int guard;        /* of sdp_guard_hold */
 };
 
@@ -60,7 +60,7 @@ struct sdp_connection {
     pthread_mutex_t lock;
     struct sdp_connection *next; /* guarded by sdp_list_lock */
     struct sdp_connection **link;
-    struct sdp_later farewell; /* ends the transport, before: */
+    struct sdp_later farewell; /* ends the transport; runs before .burial */
     struct sdp_later burial;   /* frees the connection */
 
     it_ep_handle_t ep;
@@ -81,8 +81,11 @@ struct sdp_connection {
     int64_t expires; /* for a detached one: seconds of CLOCK_MONOTONIC */
     bool frozen;     /* since a fork: continues in the process that claims it */
     bool lost;       /* the other process has claimed it */
-    bool left;       /* this process does not hold it any more */
-    /* Since a fork that found octets to be sent: the processes that hold it. Shared by them. */
+    bool left;       /* this process no longer uses it */
+    /*
+     * Set by a fork that found unsent octets: how many processes still use the connection. In
+     * memory that they share.
+     */
     _Atomic uint32_t *holders;
     bool foreign;        /* a parent's, on a device: its objects must not be used */
     bool disturbed;      /* calls return EBADF */
@@ -186,13 +189,16 @@ bool sdp_lock_here(pthread_mutex_t *lock);
 /* After a fork: claims the connection for the process that uses it first. */
 bool sdp_claim(struct sdp_connection *connection);
 void sdp_owed_before_fork(struct sdp_connection *connection);
-/* This process ends its use. Returns true if no other one is left that could send what is owed. */
+/*
+ * Ends this process's use of the connection. Returns true if no other process is left that could
+ * send the unsent octets.
+ */
 bool sdp_owed_leave(struct sdp_connection *connection);
 void sdp_owed_forget(struct sdp_connection *connection);
 /* Called in both processes, with all locks. */
 void sdp_owed_forked(bool child);
 bool sdp_owed_needs_care(const struct sdp_connection *connection);
-/* Called after a fork if a connection needs care: sees to it that what it owes is sent. */
+/* Called after a fork if a connection needs care: makes sure that its unsent octets are sent. */
 void sdp_owed_care(bool child);
 
 /* ---- Entering and waiting (sdp_wait.c) ------------------------------------------------------ */
@@ -210,10 +216,10 @@ void sdp_leave(struct sdp_connection *connection);
  * EINTR; EBADF (sdp_disturb).
  */
 int sdp_wait(struct sdp_connection *connection, const struct timespec *deadline);
-/* The same, while another thread is the driver. */
+/* The same, for a thread that is not the driver. */
 int sdp_wait_turn(struct sdp_connection *connection, const struct timespec *deadline);
 void sdp_wake_waiters(struct sdp_connection *connection);
-/* From now on this call takes the events, until it leaves. */
+/* The calling function takes the events from now until sdp_leave; the callback does not run. */
 void sdp_be_quiet(struct sdp_connection *connection);
 /* The callback of the connection's EVD. */
 void sdp_callback(it_evd_handle_t evd, void *connection);
@@ -238,17 +244,23 @@ void sdp_reset(struct sdp_connection *connection);
 
 /* Aims at the spare buffer if it is free and nothing else is aimed at. */
 void sdp_aim_spare(struct sdp_connection *connection);
-/* Aims at memory of a receiving call. Returns false if that cannot be. */
+/* Aims at memory of a receiving call. Returns false if this is not possible. */
 bool sdp_aim_program(struct sdp_connection *connection, void *octets, size_t count);
-/* Ends that. Returns how many octets are there, for the call to return. *error: EFAULT. */
+/*
+ * Ends the aim at a call's memory. Returns the number of octets placed there, which the call
+ * returns. Sets *error to EFAULT if a part of the memory is not mapped.
+ */
 size_t sdp_aim_end(struct sdp_connection *connection, int *error);
-/* What waiting calls have got by then is theirs; a child has no such calls. */
+/*
+ * Before a fork, ends aims at the memory of waiting calls; octets placed so far belong to those
+ * calls. The child has no such calls, so it drops these aims.
+ */
 void sdp_aim_before_fork(struct sdp_connection *connection);
 void sdp_aim_in_child(struct sdp_connection *connection);
 
 /* ---- Posts (sdp_post.c), with the lock ------------------------------------------------------ */
 
-/* Returns true if a message may be posted: there is a free head. */
+/* Returns true if a message may be posted, since a head is free. */
 bool sdp_post_room(const struct sdp_connection *connection);
 /* Returns true if the message of this number, one of the last, has completed. The numbers wrap. */
 static inline bool sdp_post_is_done(const struct sdp_connection *connection, uint32_t number)
@@ -268,7 +280,10 @@ void sdp_post_lent(struct sdp_connection *connection, const struct sdp_message *
                    const unsigned char *place);
 void sdp_post_greeting(struct sdp_connection *connection);
 void sdp_post_receive(struct sdp_connection *connection, uint32_t slot);
-/* Gives back the page that has held the peer's Hello: an idle connection does without it. */
+/*
+ * Gives the page that held the peer's Hello back to the kernel: an idle connection does not need
+ * it.
+ */
 void sdp_forget_greeting(struct sdp_connection *connection, uint32_t slot);
 unsigned char *sdp_slot(const struct sdp_connection *connection, uint32_t slot);
 
