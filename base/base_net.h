@@ -45,7 +45,9 @@ bool base_net_from_sockaddr(const void *sockaddr, it_net_addr_t *address);
  * errno, which may be a shortage.
  */
 int base_net_source(const struct sockaddr_storage *remote, struct sockaddr_storage *local);
-/* Returns true for a lack of descriptors or memory, which tells nothing about the address. */
+/*
+ * Returns true for errors by a lack of descriptors or memory, which say nothing about the address.
+ */
 bool base_net_is_shortage(int error);
 
 /* Gets the local end of a socket. Returns false, and no family, when there is none. */

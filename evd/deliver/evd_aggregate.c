@@ -14,7 +14,7 @@ void evd_aggregate_left(struct evd *old)
     evd_leave(old);
 }
 
-/* Takes one event of a listed member. Returns true when somebody waits for the change. */
+/* Takes one event of a listed member. Returns true when a thread waits for this change. */
 static bool evd_take_from_locked(struct evd *member, it_event_t *event)
 {
     struct evd *aevd = member->aevd;

@@ -153,7 +153,9 @@ static bool evd_admit_locked(struct evd *evd)
     return false;
 }
 
-/* Called with the event just queued, which may be what itx_evd_arm armed the EVD for. */
+/*
+ * Called just after an event was queued. It may be the event for which itx_evd_arm armed the EVD.
+ */
 static void evd_fire_locked(struct evd *evd)
 {
     bool notifies = evd->queue.notify_end == evd->queue.tail;

@@ -8,7 +8,7 @@
 enum evd_push_result {
     EVD_PUSHED,      /* queued, nobody to wake */
     EVD_PUSHED_WAKE, /* queued: call evd_wake() as soon as no lock is held */
-    EVD_LOST         /* overflow: the event is gone; call evd_wake(), which reports the overflow */
+    EVD_LOST         /* overflow: the event is lost; call evd_wake(), which reports the overflow */
 };
 
 /* Queues a completion. May be called with provider locks held: takes only the EVD's own lock. */

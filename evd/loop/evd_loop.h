@@ -56,13 +56,13 @@ bool evd_loop_rest(struct evd_loop *loop);
 void evd_loop_go_on(struct evd_loop *loop);
 /*
  * Ends the rest in the child of fork(2), which has no such thread yet. Of the loop's descriptors
- * only keep_fd, which is the child's own, reports anything from now on. Returns false without
- * descriptors or thread.
+ * only keep_fd, which is the child's own, reports anything from now on. Returns false if
+ * descriptors or threads run out.
  */
 bool evd_loop_go_on_in_copy(struct evd_loop *loop, int keep_fd);
 /*
  * Replaces the descriptor by a new eventfd with this count, which the child does not share with its
- * parent. Returns false without descriptors.
+ * parent. Returns false if descriptors run out.
  */
 bool evd_loop_renew_eventfd(int fd, unsigned count);
 

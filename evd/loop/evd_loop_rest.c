@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A loop at rest during fork(2); it goes on in both processes. */
+/* Stops a loop during fork(2); afterwards it continues in both processes. */
 #include "evd/loop/evd_loop_private.h"
 
 #include "base/base_thread.h"

@@ -119,8 +119,8 @@ static void loop_handle(void)
 /* ---------------------------------------------------------------- for the calls */
 
 /*
- * Counts tasks submitted inside a loop as a wake-up: loop_leave runs them otherwise, but not before
- * this call returns. Returns true when there is something to handle.
+ * Handles tasks that were submitted inside a loop as a wake-up. Otherwise loop_leave would run
+ * them, but only after this call has returned. Returns true if there are such tasks.
  */
 static bool loop_note_tasks(void)
 {

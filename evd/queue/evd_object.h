@@ -199,7 +199,10 @@ struct evd *evd_aggregate_from_handle(const struct evd_ia *ia, it_evd_handle_t h
  * waits for that: evd_wake() must follow.
  */
 bool evd_member_update_locked(struct evd *member);
-/* Returns true when that can have anything to do: events of a disabled member are not passed on. */
+/*
+ * Returns true when evd_member_update_locked may have work: events of a disabled member are not
+ * passed on.
+ */
 static inline bool evd_member_offers_locked(const struct evd *member)
 {
     return member->aevd && (member->enabled || member->offered != 0);

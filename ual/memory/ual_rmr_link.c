@@ -169,7 +169,7 @@ it_status_t itx_post_invalidate(it_ep_handle_t ep_handle, it_rmr_context_t rmr_c
 {
     struct ual_ep *ep = ual_ep_from(ep_handle);
     const struct vp_link nothing = {.rmr = NULL};
-    /* A key of more bits belongs to nothing, like 0. */
+    /* A key of more than 32 bits is invalid, as is 0. */
     struct vp_request request = {.opcode = VP_INVALIDATE,
                                  .flags = dto_flags,
                                  .cookie = cookie,

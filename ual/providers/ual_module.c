@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Providers in shared libraries: what such a library must have; where this project's own lies. */
+/*
+ * Providers in shared libraries: checks of such a library, and the path of this project's own one.
+ */
 #include "ual/providers/ual_providers.h"
 
 #include "base/base_log.h"

@@ -226,7 +226,7 @@ void ual_stats_add_ia(struct ual_stats_text *text, struct ual_ia *ia)
     free(eps);
 }
 
-/* Whole lines of what the source has told, which a terminal may see. */
+/* Adds the complete lines of the source, made safe for a terminal. */
 void ual_stats_add_source(struct ual_stats_text *text, itx_stats_source_t source, void *context)
 {
     size_t room = source(context, NULL, 0) + 1;

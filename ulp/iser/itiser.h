@@ -114,7 +114,7 @@ struct itiser_secret {
 
 struct itiser_target_config {
     const char *name;       /* iqn., eui. or naa. */
-    const char *alias;      /* told to initiators; 255 octets at most; NULL: none */
+    const char *alias;      /* sent to initiators; 255 octets at most; NULL: none */
     const char *state_file; /* for reservations that survive a restart (APTPL); NULL: none do */
     struct itiser_unit *units[ITISER_LUNS_MAX]; /* by LUN; NULL: no unit */
     struct itiser_secret incoming;              /* proved by initiators; length 0: no CHAP */

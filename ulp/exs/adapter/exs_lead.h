@@ -40,14 +40,15 @@ struct exs_sleeper {
 };
 
 /*
- * Called when the adapter opens. alone_allowed: the EVD of the only busy connection may be polled
- * by itself. Returns 0 or errno.
+ * Called when the adapter opens. alone_allowed: if only one connection is busy, its EVD may be
+ * polled in place of the AEVD. Returns 0 or errno.
  */
 int exs_lead_start(it_evd_handle_t aevd, it_evd_handle_t kick_evd, bool alone_allowed);
 
 /*
  * Takes the lead. Returns false if another thread leads, or nothing is open. If the library's
- * thread leads, it is asked to stop, unless this caller is not going to wait and has seldom come.
+ * thread leads, it is asked to stop, unless this caller does not wait and has called only a few
+ * times.
  */
 bool exs_lead_take(bool waits);
 /*
@@ -55,7 +56,7 @@ bool exs_lead_take(bool waits);
  * below.
  */
 void exs_lead_give(void);
-/* Gives up the lead while nothing happens: the library's thread takes it. */
+/* Gives up the lead because there are no events; the library's thread takes it. */
 void exs_lead_leave(void);
 
 /* Takes the queued events. Returns true if there were any. */

@@ -151,7 +151,7 @@ static void break_off(struct exs_socket *socket, uint64_t serial)
     exs_socket_leave(socket);
 }
 
-/* A call that is to end does not wait for the peer for ever. */
+/* Limits how long a call that has been cancelled waits for the peer. */
 static void wait_for_peer(struct exs_request *request, uint64_t octets)
 {
     struct exs_call *call = request->context;
@@ -300,7 +300,9 @@ void exs_call_abandon(void *argument)
     /* The call's memory may be on the cancelled thread's stack. */
     call->cancel(call);
     exs_completion_await(&call->completion, &wait);
-    /* Too late to be cancelled: nobody will ever know the accepted socket. */
+    /*
+     * The accept was too late to be cancelled; its caller will never learn of the accepted socket.
+     */
     if (call->event.exs_evt_type == EXS_EVT_ACCEPT && call->event.exs_evt_errno == 0)
         (void)exs_socket_close(call->request.accepted, true, NULL);
     give_object(call);

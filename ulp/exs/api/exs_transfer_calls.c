@@ -226,7 +226,7 @@ static int new_transfer(const struct exs_start *start, void *buffer, size_t leng
     return error;
 }
 
-/* What a short send that leaves at once would need a struct exs_call for. */
+/* Reports a short send that was sent at once, so that it needs no struct exs_call. */
 static void tell_sent(struct exs_completion *completion, const struct exs_start *start,
                       const void *buffer, size_t length, exs_mhandle_t mhandle)
 {
@@ -242,9 +242,9 @@ static void tell_sent(struct exs_completion *completion, const struct exs_start 
 }
 
 /*
- * Most short sends leave at once and keep nothing of the program's. Such a send needs no struct
- * exs_call, which would take longer than all else that this library does before the message leaves.
- * Returns false if nothing has been done.
+ * Most short sends are sent at once and keep no memory of the program. Such a send needs no struct
+ * exs_call; one would take longer than everything else that this library does before it sends the
+ * message. Returns false if nothing has been done.
  */
 static bool send_at_once(struct exs_socket *socket, const struct exs_start *start,
                          const void *buffer, size_t length, exs_mhandle_t mhandle)

@@ -102,8 +102,9 @@ struct exs_socket *exs_socket_lock(int fd);
 /* The same for a caller that has counted it already; exs_socket_leave undoes both. */
 void exs_socket_enter(struct exs_socket *socket);
 /*
- * The same for a caller that has not: a transfer of it may be outstanding, although its descriptor
- * may be closed. Returns false if there is no connection any more; then nothing is to be undone.
+ * The same for a caller that has not counted it. Such a caller has an outstanding transfer of the
+ * socket, whose descriptor may be closed. Returns false if the connection no longer exists; then
+ * nothing needs to be undone.
  */
 bool exs_socket_revisit(struct exs_socket *socket);
 

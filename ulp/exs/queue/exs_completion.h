@@ -26,8 +26,8 @@ struct exs_completion {
 /* At the start of a call. Returns 0, EINVAL or ENOMEM. */
 int exs_completion_open(struct exs_completion *completion, exs_qhandle_t handle, int flags);
 /*
- * For a call that succeeds at once. *silent: that leaves no event, because of a flag, and nothing
- * has been opened. Returns like exs_completion_open.
+ * For a call that succeeds at once. Sets *silent if a flag suppresses the event; then nothing has
+ * been opened. Returns like exs_completion_open.
  */
 int exs_completion_open_success(struct exs_completion *completion, exs_qhandle_t handle, int flags,
                                 bool *silent);

@@ -67,7 +67,7 @@ static bool take_enough(void *argument, bool sleeps)
     return want->taken > 0;
 }
 
-/* A cancelled thread takes nothing; the events that woke it wake another thread. */
+/* A cancelled thread takes no events; those that woke it wake another thread. */
 static void leave(void *argument)
 {
     struct want *want = argument;

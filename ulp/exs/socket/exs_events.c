@@ -140,7 +140,7 @@ static void on_over(struct exs_socket *socket)
 
     if (socket->state != EXS_STATE_CONNECTED || !connection->live)
         return;
-    /* The state first: threads that poll the socket are told by exs_connection_end. */
+    /* Changes the state first, because exs_connection_end notifies threads that poll the socket. */
     socket->state = EXS_STATE_ENDED;
     socket->error = error;
     exs_connection_end(connection, socket->cut ? ECANCELED : error);

@@ -45,7 +45,7 @@ static int check(const struct exs_socket *socket)
 
 /*
  * Long sends wait until some have gathered, the program has as many open as before, or it waits for
- * events, so that they share a system call. The first send of all leaves at once.
+ * events, so that they share a system call. A send with none before it is sent at once.
  */
 static bool gathers(struct exs_connection *connection, const struct exs_request *request)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Connections that have not logged in. Their time, their number and their number per address are
- * limited. The oldest makes room, so a new one is never refused. Those whose initiators have proved
- * a secret are dropped last: whoever has none cannot displace them. Discovery sessions without a
- * proof stay here until they end, and only their time is not limited.
+ * limited. The oldest makes room, so a new one is never refused. Those whose initiators have
+ * authenticated are dropped last, so initiators without a secret cannot displace them. Discovery
+ * sessions without authentication stay here until they end; only their time is not limited.
  */
 #include "portal/iser_portal.h"
 

@@ -8,7 +8,7 @@
 
 #define POLL_US 1000
 
-/* Links over RDMA do not tell that data has been sent. */
+/* Links over RDMA do not report when data has been sent. */
 static void aborted_poll(struct iser_service *service)
 {
     struct iser_session *next;

@@ -50,7 +50,10 @@ struct iser_service {
     uint16_t last_tsih;
     uint32_t last_task; /* numbers of tasks in order of arrival */
     uint64_t logins, failed_logins;
-    /* An aborted task is gone, or data has moved: iser_aborted.c resumes what waits for that. */
+    /*
+     * Raised when an aborted task has been freed or data has moved: iser_aborted.c resumes commands
+     * that wait for this.
+     */
     struct event aborted;
     /* For the portal: */
     void *portal;

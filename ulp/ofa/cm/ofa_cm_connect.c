@@ -293,7 +293,7 @@ static bool has_event(const struct cm_id *id)
     return poll(&channel, 1, 0) == 1;
 }
 
-/* A synchronous id whose connection has ended, or that never had one, waits for nothing. */
+/* On a synchronous id, waits for the event only if the id has a connection that has not ended. */
 int rdma_disconnect(struct rdma_cm_id *base)
 {
     struct cm_id *id = cm_id_of(base);

@@ -228,7 +228,7 @@ struct ofa_cq {
     uint32_t stash_room;
     uint32_t stash_first;
     uint32_t stash_count;
-    struct ofa_completion *parked; /* flushed because the peer is gone: queue/ofa_park.h */
+    struct ofa_completion *parked; /* flushed because the peer is lost: queue/ofa_park.h */
     uint32_t parked_room;
     uint32_t parked_count;
     uint32_t delivered; /* events returned by ibv_get_cq_event; guarded by the channel's fifo */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Checks before requests are held, or several are posted at once: what a connected queue pair
- * refuses when it is posted must not become a completion, or leave a part of a batch posted.
+ * Checks of requests that are held, or are posted in a batch. A connected queue pair refuses a
+ * wrong request in the posting call. So a wrong request must not fail later by a completion, and no
+ * part of its batch may be posted.
  */
 #include "datagram/ofa_datagram.h"
 #include "post/ofa_post.h"

@@ -122,7 +122,7 @@ bool sdp_agree_say(struct sdp_agreement *agreement, const uint8_t *first, const 
     sent = send(agreement->fd, preface, sizeof(preface), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent == sizeof(preface))
         return true;
-    if (sent > 0) /* cannot happen on Linux: an empty connection takes so few octets at once */
+    if (sent > 0) /* cannot happen on Linux: an empty connection takes 32 octets at once */
         (void)shutdown(agreement->fd, SHUT_RDWR);
     return false;
 }

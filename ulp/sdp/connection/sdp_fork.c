@@ -88,7 +88,7 @@ static void settle_attempt(struct sdp_connection *connection, bool child)
     sdp_push(connection);
 }
 
-/* Returns true if it owes something to its peer. */
+/* Returns true if it has unsent octets or messages for its peer. */
 static bool go_on(struct sdp_connection *connection, bool child, bool frozen)
 {
     bool needs_care;

@@ -113,7 +113,10 @@ ssize_t read(int fd, void *buffer, size_t size)
     return result == SDP_KERNEL ? SDP_NEXT(read)(fd, buffer, size) : result;
 }
 
-/* TCP tells no name. Like the kernel, looks at the length when the octets have been taken. */
+/*
+ * TCP returns no peer name here. As the kernel does, checks the length after the octets have been
+ * taken.
+ */
 static bool has_no_name(socklen_t *length)
 {
     static const socklen_t none = 0;

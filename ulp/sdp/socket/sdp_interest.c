@@ -339,9 +339,9 @@ static bool is_there(const struct sdp_interest *interest)
 }
 
 /*
- * Since a fork another process may have changed the set, of which only the kernel knows. So it is
- * asked before a call fails, and before the event of an interest is told without it. Returns the
- * interest that there is, or NULL.
+ * After a fork another process may have changed the set, and only the kernel knows of that. So this
+ * function checks the kernel's set before a call fails, and before the library reports an event of
+ * the interest itself. Returns the present interest, or NULL.
  */
 static struct sdp_interest *look_again(struct sdp_socket *socket, struct sdp_interest *interest,
                                        int set, int number)

@@ -53,8 +53,8 @@ void sdp_process_after_fork(bool child)
 /* ---- Octets that are left ------------------------------------------------------------------ */
 
 /*
- * The process that sends them has nothing else of the program's: no file, no terminal, no folder.
- * It has no parent that would have to wait for it.
+ * The process that sends them holds nothing else of the program: no file, no terminal, no folder.
+ * No parent has to wait for it.
  */
 static void send_on(void)
 {

@@ -29,7 +29,7 @@ static void show(struct sdp_socket *socket, unsigned events)
     unsigned news = events & SDP_NEWS && socket->wants_news ? shown & POLLIN : 0;
 
     if (events & SDP_ELSEWHERE)
-        return; /* that process shows on the face, which both have, what it sees */
+        return; /* both processes have the face; the other one shows its events there */
     sdp_interests_urgent(socket, (events & POLLPRI) != 0);
     if (events & POLLPRI)
         shown |= POLLIN; /* wakes threads that ask for POLLPRI; they check again */
@@ -285,8 +285,8 @@ static bool start(struct sdp_socket *socket, int stream, int face, bool active,
 }
 
 /*
- * The peer converts, so what it has sent, or sends still, is not for the program: the program finds
- * the end of the stream.
+ * The peer converts, so octets that it has sent or still sends are not for the program. The program
+ * finds the end of the stream.
  */
 static void abandon(int stream)
 {

@@ -96,7 +96,7 @@ bool uiw_conn_peer_is_quiet(const struct uiw_conn *conn)
     got = recv(conn->fd, &octet, 1, MSG_PEEK | MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
         return true;
-    if (got < 0) /* some errors are told once (IP_RECVERR): whoever looks next finds an end */
+    if (got < 0) /* with IP_RECVERR an error is reported once: now the next read finds EOF */
         (void)shutdown(conn->fd, SHUT_RD);
     return false;
 }

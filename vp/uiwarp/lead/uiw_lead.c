@@ -177,7 +177,10 @@ static void lead_leave_follower(struct uiw_progress *progress, struct uiw_follow
     base_list_remove(&progress->followers, &follower->link);
     left = atomic_fetch_sub_explicit(&progress->follower_count, 1, memory_order_seq_cst) - 1;
     base_lock_drop(&progress->lock);
-    /* A leader may have woken this thread to take over, which it does not: wakes another one. */
+    /*
+     * A leader may have woken this thread to take over the lead. It does not take over, so it wakes
+     * another thread.
+     */
     if (left != 0 &&
         atomic_load_explicit(&progress->leader, memory_order_seq_cst) == UIW_LEADER_NONE)
         uiw_leader_wake_follower(progress);

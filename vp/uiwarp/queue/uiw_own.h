@@ -54,8 +54,8 @@ void uiw_own_agree(struct uiw_ep *ep, unsigned bits);
 /* Reader. Handles an acknowledgement of the peer. */
 void uiw_own_heard(struct uiw_ep *ep, const struct iw_segment *ack);
 /*
- * Reader. Counts placed messages of the peer. An acknowledgement leaves with the next batch, in
- * front of requests that are posted from now on. So a Send is counted before its receive completes.
+ * Reader. Counts placed messages of the peer. An acknowledgement is sent with the next batch,
+ * before requests that are posted from now on. So a Send is counted before its receive completes.
  */
 void uiw_own_took(struct uiw_ep *ep, uint64_t messages);
 
@@ -69,7 +69,9 @@ void uiw_own_conclude(struct uiw_ep *ep);
 
 /* Sender. Returns the tagged offset of an acknowledgement of all messages placed so far. */
 uint64_t uiw_own_tell(struct uiw_ep *ep);
-/* Sender. The same for one that acknowledges nothing and only carries this side's limit. */
+/*
+ * Sender. The same for a message that acknowledges nothing, but carries this side's limit of tries.
+ */
 uint64_t uiw_own_tell_limit(const struct uiw_ep *ep);
 /* Sender. The acknowledgement was not sent after all: it is due again. */
 void uiw_own_untell(struct uiw_ep *ep);

@@ -14,7 +14,7 @@ struct uiw_cursor {
     uint32_t irq_offset;
 };
 
-/* Octets that must leave before anything else: the rest of an FPDU that was sent in part. */
+/* Octets that must be sent before all others: the rest of an FPDU that was sent in part. */
 struct uiw_image {
     struct uiw_bounce *buffer; /* NULL: nothing waits */
     uint32_t start;

@@ -112,8 +112,9 @@ static bool out_is_end_of_stream(int error)
 }
 
 /*
- * The reader ends the connection when it has read what is there, which may be a Terminate. It need
- * not meet the error itself: some are told once (IP_RECVERR), and the stream is alive.
+ * The reader ends the connection when it has read what is there, which may be a Terminate. The
+ * reader may not get the error itself: with IP_RECVERR the kernel reports an error only once, and
+ * the stream stays open.
  */
 static void out_lose_stream(struct uiw_ep *ep)
 {

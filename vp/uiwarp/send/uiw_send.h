@@ -42,19 +42,20 @@ bool uiw_out_take_back(struct uiw_ep *ep);
 
 /*
  * Called when the socket has taken `sent` of the first `end` octets of iov. Copies the rest, whose
- * source may change or vanish; the copy leaves before anything else. If there is no memory for it,
- * the stream is dead, since half an FPDU cannot be taken back; then the function returns false.
+ * source may change or vanish; the copy is sent before all other octets. If there is no memory for
+ * the copy, the stream cannot continue, since half an FPDU was sent; then the function returns
+ * false.
  */
 bool uiw_out_keep(struct uiw_ep *ep, const struct iovec *iov, unsigned count, uint32_t end,
                   uint32_t sent);
 
 /*
- * Queues a whole FPDU, which leaves before anything else; adds markers and CRC. It has at most 128
+ * Queues a whole FPDU, which is sent before all others; adds markers and CRC. It has at most 128
  * octets without its CRC field. Returns false if memory runs out.
  */
 bool uiw_out_prepend_fpdu(struct uiw_ep *ep, const uint8_t *fpdu, size_t length);
 
-/* Sends the octets that leave before anything else. Returns MORE when all are gone. */
+/* Sends the octets that come before all others. Returns MORE when all of them have been sent. */
 enum uiw_out_state uiw_out_send_image(struct uiw_ep *ep);
 
 /* ---- why the sender has stopped for good ---- */

@@ -112,7 +112,10 @@ static enum uiw_out_state sender_send_batch(struct uiw_ep *ep)
         uiw_batch_end(ep, &batch);
         return batch.passed_local ? UIW_OUT_MORE : UIW_OUT_IDLE;
     }
-    /* A peer with its last octet may send its next Read at once, so the slots are free before. */
+    /*
+     * A peer that gets the last octet of a response may send its next Read at once, so the slots
+     * are freed before the octets are sent.
+     */
     atomic_store_explicit(&ep->reads.irq_sent, batch.fpdus[batch.fpdu_count - 1].after.irq,
                           memory_order_release);
     atomic_store_explicit(&ep->tx.offered, batch.cursor.sq, memory_order_release);

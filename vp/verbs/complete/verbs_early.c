@@ -70,7 +70,7 @@ void verbs_source_show_early(struct verbs_ep *ep)
     verbs_source_put_back(cq);
     found = cq->stash_first != cq->stash_end;
     verbs_host->source_unlock(ep->ual, VP_RECEIVES);
-    /* The device has told of them before, and does not tell again. */
+    /* The device has already notified of these completions, and does not notify again. */
     if (found && verbs_host->source_move(ep->ual, VP_RECEIVES))
         verbs_host->wake(ep->ual, VP_RECEIVES);
 }

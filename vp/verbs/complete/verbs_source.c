@@ -16,7 +16,7 @@
 
 #define SOURCE_LIKELY(condition) __builtin_expect((condition), true)
 
-/* One in this many polls that find nothing does all the work that is due then. */
+/* One in this many polls that find nothing also does the other work that is due. */
 #define SOURCE_LOOKS 16u
 
 /* From here on a usual completion is zero: the status, IT_DTO_SUCCESS, and all members after it. */

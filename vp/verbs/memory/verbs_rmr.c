@@ -119,7 +119,7 @@ static void rmr_let_go_locked(struct verbs_rmr *rmr)
     rmr->ep = NULL;
 }
 
-/* Pending requests detect by the serial number that the RMR is gone. */
+/* Pending requests compare the serial number, so they detect that the RMR was destroyed. */
 void verbs_rmr_destroy(struct ual_rmr *ual)
 {
     struct verbs_rmr *rmr = verbs_rmr_of(ual);

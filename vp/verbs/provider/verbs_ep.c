@@ -252,7 +252,10 @@ void verbs_ep_destroy(struct ual_ep *ual)
 {
     struct verbs_ep *ep = verbs_ep_of(ual);
 
-    /* The receives of an S-RQ are not the EP's: the consumer is told which of them are used up. */
+    /*
+     * The receives of an S-RQ do not belong to the EP, so the consumer gets the completions of
+     * those that are used up.
+     */
     if (ep->srq)
         verbs_source_refuse_early(ep);
     /* Moves completions to the EVD while it has room: those events stay. */
