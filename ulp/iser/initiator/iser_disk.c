@@ -126,11 +126,11 @@ bool iser_disk_read(struct iser_disk *disk, uint64_t offset, uint64_t length, FI
         if (!transfer(disk, false, offset, part))
             return false;
         if (fwrite(disk->client->memory, 1, part, to) != part)
-            return iser_client_fail(disk->client, "the output takes no more");
+            return iser_client_fail(disk->client, "cannot write to the output");
         offset += part;
         length -= part;
     }
-    return fflush(to) == 0 || iser_client_fail(disk->client, "the output takes no more");
+    return fflush(to) == 0 || iser_client_fail(disk->client, "cannot write to the output");
 }
 
 static bool synchronize(struct iser_disk *disk)

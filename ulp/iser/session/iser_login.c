@@ -262,7 +262,7 @@ void iser_login_request(struct iser_session *session, const struct iser_pdu *pdu
     uint16_t status;
 
     if (session->login_end) {
-        iser_session_end(session, "a request before the last answer");
+        iser_session_end(session, "a Login Request before the last Login Response was sent");
         return;
     }
     if (!session->login)
