@@ -54,7 +54,10 @@ void loop_rest_await_change(struct evd_loop *loop, enum loop_resting resting)
         base_futex_wait(&loop->resting, (uint32_t)resting);
 }
 
-/* Called outside of the base. Rests if that was asked for; then returns true. */
+/*
+ * Called while the base does not run. If the loop was asked to rest, rests until it may go on, and
+ * returns true.
+ */
 static bool loop_rest_here(struct evd_loop *loop)
 {
     if (atomic_load(&loop->resting) != LOOP_REST_ASKED)

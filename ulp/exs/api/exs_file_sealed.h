@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Files in memory that nobody can change or cut any more (memfd_create, F_SEAL_WRITE and
- * F_SEAL_SHRINK). They are mapped and sent from where they are.
+ * Files in memory that no process can change or truncate (memfd_create, F_SEAL_WRITE and
+ * F_SEAL_SHRINK). They are mapped, and sent from the mapping.
  */
 #ifndef ITAPI_ULP_EXS_API_EXS_FILE_SEALED_H
 #define ITAPI_ULP_EXS_API_EXS_FILE_SEALED_H

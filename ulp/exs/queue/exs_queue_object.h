@@ -37,9 +37,9 @@ struct exs_queue {
 };
 
 /*
- * Where a thread that takes events from the queue gets those that it produces itself, as leader,
- * without the queue's lock. They do not become visible to other threads. Their promises are kept
- * until the thread calls exs_queue_give_caught.
+ * An array of a thread that takes events from the queue. If the thread leads, the events that it
+ * produces itself go there, without the queue's lock, and other threads do not see them. The queue
+ * keeps the places promised to these events until the thread calls exs_queue_give_caught.
  */
 struct exs_catch {
     struct exs_queue *queue;

@@ -108,7 +108,7 @@ bool iser_config_is_usable(const struct itiser_config *config, const char **what
 /* Returns false without memory. */
 bool iser_config_copy(struct itiser_target_config *to, const struct itiser_target_config *from);
 void iser_config_free(struct itiser_target_config *config);
-/* Returns the first network that is none; NULL: all are good. */
+/* Returns the first text that is not a network, or NULL if all are networks. */
 const char *iser_config_wrong_network(const struct itiser_target_config *config);
 /* Returns true if an earlier target has the same name: upper and lower case do not matter. */
 bool iser_config_is_repeated(const struct itiser_config *config, size_t target);

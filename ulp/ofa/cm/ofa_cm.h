@@ -88,7 +88,10 @@ struct cm_event {
     struct ofa_fifo_item item; /* in the queue of the channel */
     struct cm_event *next;     /* in the list of the id's spare events */
     struct cm_id *counted;     /* the id that counts it until it is acknowledged */
-    /* Of the connection, for the id when the program gets the event; AF_UNSPEC: unknown. */
+    /*
+     * Both ends of the connection. The id gets them when the program gets the event. AF_UNSPEC:
+     * unknown.
+     */
     struct sockaddr_storage local;
     struct sockaddr_storage peer;
     unsigned char data[CM_PRIVATE_DATA];

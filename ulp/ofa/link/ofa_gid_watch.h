@@ -5,7 +5,7 @@
 
 #include "object/ofa_object.h"
 
-/* Watches the addresses of the device. Without the means for that there are no such events. */
+/* Watches the addresses of the device. If this fails, changes of the addresses are not reported. */
 void ofa_gid_watch_open(struct ofa_context *context);
 
 /* No event is raised afterwards. */

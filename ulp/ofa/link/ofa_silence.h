@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Peers that have become silent, since their host or the network is gone. TCP repeats its segments
- * for a quarter of an hour, and asks nothing while it waits for an answer of the peer's process. An
- * InfiniBand device fails a request when the retries that the program has set are over. So the
- * connections with unfinished requests are looked at once a second.
+ * Detects peers whose host or network is lost. TCP retransmits for a quarter of an hour, and sends
+ * no probes while it waits for an answer of the peer's process. An InfiniBand device fails a
+ * request after the retries that the program has set. So a timer checks connections with unfinished
+ * requests once a second.
  */
 #ifndef ITAPI_ULP_OFA_LINK_OFA_SILENCE_H
 #define ITAPI_ULP_OFA_LINK_OFA_SILENCE_H

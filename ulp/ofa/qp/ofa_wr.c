@@ -336,8 +336,8 @@ static __attribute__((noinline)) void copy_inline(struct ofa_qp *qp, const void 
 }
 
 /*
- * Sets inline data. Only the next place in the queue pair's room is free: the data of the first
- * request go there at once. Those of others are copied there when they are posted.
+ * Sets inline data. Only the next place in the queue pair's memory is free, so the data of the
+ * first request is copied there now, and that of further requests when they are posted.
  */
 static void wr_set_inline_data(struct ibv_qp_ex *ex, void *data, size_t length)
 {

@@ -21,7 +21,7 @@ static __thread struct {
     int set;
 } taken __attribute__((tls_model("initial-exec")));
 
-/* To look at the events of a connection claims it. */
+/* Reads the events of the wanted sockets, which claims their connections for this process. */
 static void take_over(bool (*wanted)(struct sdp_socket *socket, int set), int set)
 {
     for (int number = sdp_table_next(0, INT_MAX); number >= 0;

@@ -253,7 +253,10 @@ bool uiw_conn_peer_is_quiet(const struct uiw_conn *conn);
 /* Begins a half-open connection of a listen point; takes over fd. */
 void uiw_accept_begin(struct uiw_ia *ia, struct uiw_listener *listener, int fd,
                       const struct sockaddr_storage *peer);
-/* Returns true if many streams are half-open. already: half as many are still many. */
+/*
+ * Returns true if many streams are half-open. already: the last result; if it is true, half as many
+ * are enough.
+ */
 bool uiw_accept_is_crowded(const struct uiw_ia *ia, bool already);
 /* Drops the oldest half-open stream to free a descriptor. Returns false if there is none. */
 bool uiw_accept_drop_oldest(struct uiw_ia *ia);

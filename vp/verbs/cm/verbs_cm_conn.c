@@ -357,7 +357,7 @@ void verbs_conn_act(struct verbs_conn *conn, enum verbs_conn_action action,
         verbs_nudge_go_on(conn);
         break;
     case VERBS_DO_NOTIFY:
-        /* If this fails, the peer's confirmation is still to come. */
+        /* If this fails, the peer's confirmation will establish the connection. */
         (void)rdma_notify(conn->id, IBV_EVENT_COMM_EST);
         break;
     case VERBS_DO_ABANDON:

@@ -128,8 +128,9 @@ it_status_t verbs_source_join(struct verbs_ep *ep);
 void verbs_source_leave(struct verbs_ep *ep);
 
 /*
- * The QP has failed, or is gone. Flushes, in order, whatever the device does not complete. lost:
- * every post without a completion by now; otherwise the posts from .local_from on.
+ * Called when the QP has failed or was destroyed. Flushes, in order, the posts that the device does
+ * not complete: all posts without a completion if `lost` is true, otherwise those from .local_from
+ * on.
  */
 void verbs_source_flush(struct verbs_ep *ep, struct verbs_queue *queue, bool lost);
 
@@ -145,7 +146,10 @@ bool verbs_source_request_failed(struct verbs_ep *ep);
 /* Polls, so that slots of completed posts without events become free. */
 void verbs_source_reap(struct verbs_ep *ep, struct verbs_queue *queue);
 
-/* For an EP with an S-RQ: its completions are those of that QP from now on. NULL: of none. */
+/*
+ * For an EP with an S-RQ: from now on completions of this QP belong to the EP. NULL: no completions
+ * do.
+ */
 void verbs_source_name(struct verbs_ep *ep, const struct ibv_qp *qp);
 
 #endif

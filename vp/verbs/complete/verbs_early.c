@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Receives that complete before their connection is reported. A device may be faster than rdma_cm,
- * but the consumer could not answer yet, so it gets them behind IT_CM_MSG_CONN_ESTABLISHED_EVENT.
- * Until then their completions lie below the stash of their CQ, oldest first, and those of other
- * EPs pass them. What changes for one EP puts all of them back in front of the stash; the next
- * thread that takes completions holds again those that are still early.
+ * but the consumer could not answer yet. So it gets them after IT_CM_MSG_CONN_ESTABLISHED_EVENT.
+ * Until then their completions are held in front of the stash of their CQ, oldest first, and
+ * completions of other EPs overtake them. When the connection of one EP is reported or ends, all
+ * held completions are put back into the stash. The next thread that takes completions holds again
+ * those that are still early.
  */
 #include "vp/verbs/complete/verbs_complete.h"
 

@@ -14,7 +14,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Registered as a test: any useful program needs at least as much. */
+/* Octets that the check registers: any useful program registers at least this much. */
 #define CHECK_MEMORY ((size_t)256 * 1024)
 
 __attribute__((format(printf, 3, 4))) static void

@@ -137,7 +137,7 @@ it_status_t verbs_ud_modify_locked(struct verbs_ep *ep, unsigned mask,
         return IT_SUCCESS;
     if (change.qkey & UD_KEY_PRIVILEGED)
         return IT_ERR_INVALID_EP_KEY;
-    /* A reset will replace a failed QP, and uses the key of that time. */
+    /* A failed QP needs no change: ep_reset replaces it by a QP with the new key. */
     if (verbs_host->ep_ud_state(ep->ual) != IT_EP_STATE_UD_OPERATIONAL)
         return IT_SUCCESS;
     error = ibv_modify_qp(ep->qp, &change, IBV_QP_QKEY);
