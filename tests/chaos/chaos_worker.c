@@ -18,7 +18,7 @@
 #define QUEUED      4096u
 #define CONNS_MAX   256u
 #define HEAP_SLACK  (128u * 1024)
-#define EP_SLACK    (6u * 1024) /* the library keeps the room of each EP handle that was ever live */
+#define EP_SLACK    (6u * 1024) /* the library keeps the room of each EP that was ever live */
 #define PATIENCE_US (30000000ull * (unsigned)chaos->time_factor)
 /*
  * An altered length makes the receiver wait for octets that the sender does not have. Only the

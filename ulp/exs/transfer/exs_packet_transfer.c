@@ -103,21 +103,22 @@ static bool push_step(struct exs_connection *connection)
     }
 }
 
-static bool is_same(const struct exs_request *request, const void *key)
-{
-    return request == key;
-}
-
 /*
  * Ends the receive that was to be advertised, as if it was cancelled: others may be advertised, and
  * their numbers change.
  */
 static void refuse(struct exs_connection *connection, struct exs_packet_receive *receive, int error)
 {
-    const void *request = receive->owner;
+    struct exs_packet_in *in = &connection->packet_in;
+    struct exs_request *request = receive->owner;
 
-    exs_packet_in_unadvertise(&connection->packet_in, receive);
-    (void)exs_connection_cancel_receives(connection, is_same, request, error);
+    exs_packet_in_unadvertise(in, receive);
+    if (!request->cancelled)
+        exs_request_cancel(request, error);
+    connection->cancels = true;
+    if (exs_packet_in_withdraw(in))
+        connection->due |= EXS_DUE_WITHDRAW;
+    exs_packet_serve(connection);
 }
 
 static bool push_advert(struct exs_connection *connection)
