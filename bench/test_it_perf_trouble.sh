@@ -72,8 +72,8 @@ refused '--coalesce is for' --loopback --coalesce
 refused '--local is for' --loopback --local
 refused '--local is not for plain TCP' --loopback --measure bw --local --reference tcp
 refused 'percentiles' --loopback --measure bw --percentiles
-refused 'wakes nobody' --loopback --op write --measure lat --mode wait
-refused 'wakes nobody' --loopback --op write --measure lat --mode client
+refused 'wakes no thread' --loopback --op write --measure lat --mode wait
+refused 'wakes no thread' --loopback --op write --measure lat --mode client
 refused '--mode client is not for TCP' --loopback --measure bw --mode client --reference tcp
 refused 'nothing to measure' --loopback --sizes 1,0 --measure bw
 refused '--reference' --loopback --transport tcp --reference tcp

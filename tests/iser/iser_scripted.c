@@ -633,7 +633,7 @@ static void behave(const char *program, int listener, uint16_t port, const struc
 static const struct lie lies[] = {
     /* Login Response */
     FIELD(PLAIN, "PDU 21 instead of a Login Response", 0x23, 0, 1, 0x21),
-    FIELD(PLAIN, "does not agree in one round", 0x23, 1, 1, 0x04),
+    FIELD(PLAIN, "does not finish the login in one round", 0x23, 1, 1, 0x04),
     FIELD(PLAIN, "a Login Response to another request", 0x23, 1, 1, 0x83),
     FIELD(PLAIN, "login text is not legal", 0x23, 1, 1, 0x47),
     FIELD(PLAIN, "a Login Response to another request", 0x23, 3, 1, 1),
