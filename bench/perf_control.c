@@ -330,7 +330,7 @@ int control_accept(int sd, int listener)
         if (accepted < 0)
             complain_errno("accept");
     } else {
-        complain("the client is gone before it has connected");
+        complain("the client left before it connected");
     }
     return accepted;
 }

@@ -158,7 +158,7 @@ print("listening on port", listener.getsockname()[1], flush=True)
 connection = listener.accept()[0]
 connection.sendall(b"SSH-2.0-OpenSSH_9.2\r\n")
 connection.recv(4096)'
-    ends 1 "the server on 127.0.0.1 port $port is no it_perf" "$it_perf" client 127.0.0.1 --port "$port" "${few[@]}"
+    ends 1 "the server on 127.0.0.1 port $port is not an it_perf" "$it_perf" client 127.0.0.1 --port "$port" "${few[@]}"
     wait_server || true
 fi
 
@@ -181,9 +181,9 @@ if command -v python3 >/dev/null; then
             fail "a client that is cut off, $transport"
         ends 0 '' "$it_perf" client 127.0.0.1 --port "$port" "${few[@]}"
     done
-    server_tells 2 'the client is gone before it has connected'
+    server_tells 2 'the client left before it connected'
 fi
-server_tells 1 'the client is no it_perf'
+server_tells 1 'the client is not an it_perf'
 
 client_runs
 kill -KILL "$server_pid"

@@ -577,10 +577,13 @@ Test(data_event_base, a_cancelled_thread_waits_on)
     waits_on(1000);
 }
 
+/* With sanitizers the calls of a look are cancellation points: base_call.h. */
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 Test(data_event_base, a_cancelled_thread_looks_once)
 {
     waits_on(0);
 }
+#endif
 
 /* ---- Other threads --------------------------------------------------------------------------- */
 
