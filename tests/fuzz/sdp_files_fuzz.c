@@ -5,9 +5,9 @@
  */
 #include "agree/sdp_agree_object.h"
 #include "policy/sdp_policy.h"
-#include "run/sdp_program.h"
 
 #include "fuzz_file.h"
+#include "ulp/launch/launch_program.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -88,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         try_key(path, data + 1, size - 1);
         break;
     default:
-        (void)sdp_program_kind(path);
+        (void)launch_kind_of(path);
         break;
     }
     return 0;

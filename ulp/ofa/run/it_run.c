@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* it_run [OPTIONS] PROGRAM ARGS: runs a program of libibverbs or librdmacm on uiwarp. */
 #include "run/ofa_class_dir.h"
-#include "run/ofa_program.h"
+#include "ulp/launch/launch_program.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -170,17 +170,23 @@ static bool redirect(const char *libraries)
 }
 
 /* Prints one line if the libraries have no effect on the program, which runs anyway. */
-static void warn(const char *name)
+static void warn(const char *path)
 {
-    const char *why = ofa_program_is_out_of_reach(name);
+    static const char *const why[] = {
+        [LAUNCH_STATIC] = "is statically linked",
+        [LAUNCH_PRIVILEGED] = "gets rights by its file (setuid, setgid or capabilities)",
+        [LAUNCH_FOREIGN] = "is built for another kind of processor",
+    };
+    enum launch_kind kind = launch_kind_of(path);
 
-    if (why)
-        (void)fprintf(stderr, "it_run: %s %s, so it does not use uiwarp\n", name, why);
+    if (kind != LAUNCH_FITS)
+        (void)fprintf(stderr, "it_run: %s %s, so it does not use uiwarp\n", path, why[kind]);
 }
 
 int main(int argc, char **argv)
 {
     char libraries[PATH_MAX];
+    char path[PATH_MAX];
     int status = 0;
 
     if (!read_options(argc, argv, &status))
@@ -193,8 +199,11 @@ int main(int argc, char **argv)
         return complain("setenv");
     if (class_dir && !redirect(libraries))
         return CANNOT_RUN;
-    warn(argv[optind]);
-    (void)execvp(argv[optind], &argv[optind]);
+    errno = launch_find(argv[optind], path);
+    if (errno == 0) {
+        warn(path);
+        (void)execvp(path, &argv[optind]); /* a script without "#!", too */
+    }
     status = errno == ENOENT ? NOT_FOUND : CANNOT_RUN;
     (void)complain(argv[optind]);
     return status;

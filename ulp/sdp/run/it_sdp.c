@@ -5,7 +5,7 @@
  */
 #include "policy/sdp_policy.h"
 #include "run/sdp_explain.h"
-#include "run/sdp_program.h"
+#include "ulp/launch/launch_program.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -202,14 +202,14 @@ static bool put_in_front(const char *library)
 static void warn(const char *path)
 {
     static const char *const why[] = {
-        [SDP_PROGRAM_STATIC] = "is statically linked, so that no library can be put in front of it",
-        [SDP_PROGRAM_PRIVILEGED] = "gets rights by its file (setuid, setgid or capabilities), so "
-                                   "that the system ignores LD_PRELOAD",
-        [SDP_PROGRAM_FOREIGN] = "is built for another kind of processor than libitsdp.so",
+        [LAUNCH_STATIC] = "is statically linked, so that no library can be put in front of it",
+        [LAUNCH_PRIVILEGED] = "gets rights by its file (setuid, setgid or capabilities), so "
+                              "that the system ignores LD_PRELOAD",
+        [LAUNCH_FOREIGN] = "is built for another kind of processor than libitsdp.so",
     };
-    enum sdp_program_kind kind = sdp_program_kind(path);
+    enum launch_kind kind = launch_kind_of(path);
 
-    if (kind != SDP_PROGRAM_FITS)
+    if (kind != LAUNCH_FITS)
         (void)fprintf(stderr, "it_sdp: %s %s: it stays on TCP\n", path, why[kind]);
 }
 
@@ -223,12 +223,12 @@ static int run_program(char **argv)
         (void)fputs("it_sdp: libitsdp.so is not beside it (../LIBDIR)\n", stderr);
         return CANNOT_RUN;
     }
-    errno = sdp_program_find(argv[0], path);
+    errno = launch_find(argv[0], path);
     if (errno == 0) {
         warn(path);
         if (!put_in_front(library))
             return complain("setenv");
-        (void)execv(path, argv);
+        (void)execvp(path, argv); /* a script without "#!", too */
     }
     status = errno == ENOENT ? NOT_FOUND : CANNOT_RUN;
     (void)complain(argv[0]);

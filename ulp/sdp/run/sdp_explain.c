@@ -4,7 +4,7 @@
 #include "agree/sdp_agree.h"
 #include "agree/sdp_agree_message.h"
 #include "policy/sdp_rule.h"
-#include "run/sdp_program.h"
+#include "ulp/launch/launch_program.h"
 
 #include <netinet/in.h>
 #include <stdio.h>
@@ -72,19 +72,19 @@ static void explain_peer(const struct sockaddr_in6 *address,
 static bool explain_program(const char *program)
 {
     static const char *const why[] = {
-        [SDP_PROGRAM_STATIC] = "statically linked",
-        [SDP_PROGRAM_PRIVILEGED] = "it gets rights by its file (setuid, setgid or capabilities)",
-        [SDP_PROGRAM_FOREIGN] = "built for another kind of processor",
+        [LAUNCH_STATIC] = "statically linked",
+        [LAUNCH_PRIVILEGED] = "it gets rights by its file (setuid, setgid or capabilities)",
+        [LAUNCH_FOREIGN] = "built for another kind of processor",
     };
-    enum sdp_program_kind kind;
+    enum launch_kind kind;
     char path[PATH_MAX];
 
-    if (sdp_program_find(program, path) != 0)
+    if (launch_find(program, path) != 0)
         return true;
-    kind = sdp_program_kind(path);
-    if (kind != SDP_PROGRAM_FITS)
+    kind = launch_kind_of(path);
+    if (kind != LAUNCH_FITS)
         (void)printf("program: TCP: %s\n", why[kind]);
-    return kind == SDP_PROGRAM_FITS;
+    return kind == LAUNCH_FITS;
 }
 
 int sdp_explain(const struct sdp_policy *policy, int argc, char **argv)

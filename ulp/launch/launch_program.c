@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "run/sdp_program.h"
+#include "ulp/launch/launch_program.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -22,7 +22,7 @@ static bool may_run(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
 }
 
-int sdp_program_find(const char *name, char path[PATH_MAX])
+int launch_find(const char *name, char path[PATH_MAX])
 {
     const char *folders = getenv("PATH");
     int error = ENOENT;
@@ -58,22 +58,22 @@ static bool is_privileged(const char *path)
            (geteuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0);
 }
 
-/* Without a dynamic loader nothing reads LD_PRELOAD. */
-static enum sdp_program_kind elf_kind(int fd, const ElfW(Ehdr) * head)
+/* Without a dynamic loader nothing reads LD_PRELOAD or LD_LIBRARY_PATH. */
+static enum launch_kind elf_kind(int fd, const ElfW(Ehdr) * head)
 {
     static const unsigned char own[] = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3,
                                         sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32};
     ElfW(Phdr) part;
 
     if (memcmp(head->e_ident, own, sizeof(own)) != 0)
-        return SDP_PROGRAM_FOREIGN;
+        return LAUNCH_FOREIGN;
     for (unsigned i = 0; i < head->e_phnum; i++) {
         off_t at = (off_t)(head->e_phoff + (uint64_t)i * head->e_phentsize);
 
         if (pread(fd, &part, sizeof(part), at) == (ssize_t)sizeof(part) && part.p_type == PT_INTERP)
-            return SDP_PROGRAM_FITS;
+            return LAUNCH_FITS;
     }
-    return SDP_PROGRAM_STATIC;
+    return LAUNCH_STATIC;
 }
 
 /* For a script, e.g. "#! /usr/bin/env python3": returns true and the path of its interpreter. */
@@ -91,10 +91,10 @@ static bool interpreter(char *line, char path[PATH_MAX])
         if (!name)
             return false;
     }
-    return sdp_program_find(name, path) == 0;
+    return launch_find(name, path) == 0;
 }
 
-enum sdp_program_kind sdp_program_kind(const char *path)
+enum launch_kind launch_kind_of(const char *path)
 {
     char here[PATH_MAX];
 
@@ -104,21 +104,21 @@ enum sdp_program_kind sdp_program_kind(const char *path)
             ElfW(Ehdr) elf;
             char text[256];
         } head = {.text = ""};
-        enum sdp_program_kind kind = SDP_PROGRAM_FITS;
+        enum launch_kind kind = LAUNCH_FITS;
         int fd = open(here, O_RDONLY | O_CLOEXEC);
         bool script;
 
         if (is_privileged(here))
-            kind = SDP_PROGRAM_PRIVILEGED;
+            kind = LAUNCH_PRIVILEGED;
         if (fd < 0)
             return kind;
         script = read(fd, &head, sizeof(head) - 1) >= (ssize_t)sizeof(head.elf) / 4 &&
                  memcmp(head.text, "#!", 2) == 0;
-        if (!script && kind == SDP_PROGRAM_FITS && memcmp(head.text, ELFMAG, SELFMAG) == 0)
+        if (!script && kind == LAUNCH_FITS && memcmp(head.text, ELFMAG, SELFMAG) == 0)
             kind = elf_kind(fd, &head.elf);
         (void)close(fd);
-        if (!script || kind != SDP_PROGRAM_FITS || !interpreter(head.text, here))
+        if (!script || kind != LAUNCH_FITS || !interpreter(head.text, here))
             return kind;
     }
-    return SDP_PROGRAM_FITS;
+    return LAUNCH_FITS;
 }
