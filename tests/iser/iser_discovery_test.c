@@ -32,9 +32,7 @@ static void log_in(struct wire *wire, enum wire_way way, const char *keys, size_
 {
     unsigned char bhs[48];
 
-    wire_connect(wire, &bed, way);
-    if (way == WIRE_RDMA)
-        wire_mpa(wire);
+    wire_reach(wire, &bed, way);
     wire_begin(wire, bhs, 0x43, 0x87);
     wire_send(wire, bhs, keys, length);
     wire_expect(wire, &pdu, 0x23);

@@ -226,9 +226,7 @@ static void lie_at_login(enum wire_way way, const struct field *field, uint32_t 
     unsigned char bhs[48];
     struct wire wire;
 
-    wire_connect(&wire, &bed, way);
-    if (way == WIRE_RDMA)
-        wire_mpa(&wire);
+    wire_reach(&wire, &bed, way);
     wire_begin(&wire, bhs, 0x43, 0x87);
     wire_put(bhs + 5, sizeof(LIAR), 3);
     wire_put(bhs + field->at, value, field->octets);

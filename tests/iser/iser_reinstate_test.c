@@ -86,9 +86,7 @@ static unsigned say_names(struct login *login, enum wire_way way)
     static const char names[] = "InitiatorName=iqn.2026-11.example:initiator\0"
                                 "TargetName=" WIRE_TARGET "\0SessionType=Normal\0AuthMethod=CHAP";
 
-    wire_connect(&login->wire, &bed, way);
-    if (way == WIRE_RDMA)
-        wire_mpa(&login->wire);
+    wire_reach(&login->wire, &bed, way);
     return step(login, 0, names, sizeof(names));
 }
 
@@ -427,9 +425,7 @@ static void new_rules(enum wire_way way)
     bed.target_config.incoming.length = 0;
     wire_run(&bed, renew_rules);
     early.isid = 0x99;
-    wire_connect(&early.wire, &bed, way);
-    if (way == WIRE_RDMA)
-        wire_mpa(&early.wire);
+    wire_reach(&early.wire, &bed, way);
     CHECK_EQ(0, step(&early, 0x81, names, sizeof(names)));
     bed.target_config.incoming = secret;
     wire_run(&bed, renew_rules);

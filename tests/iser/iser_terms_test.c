@@ -181,9 +181,7 @@ static void first_burst_by(enum wire_way way)
     unsigned char bhs[48];
     struct wire wire;
 
-    wire_connect(&wire, &bed, way);
-    if (way == WIRE_RDMA)
-        wire_mpa(&wire);
+    wire_reach(&wire, &bed, way);
     wire_begin(&wire, bhs, 0x43, 0x87);
     wire_send(&wire, bhs, keys, way == WIRE_PLAIN ? plain : sizeof(keys));
     wire_expect(&wire, &pdu, 0x23);

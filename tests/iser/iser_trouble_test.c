@@ -381,9 +381,7 @@ static void bad_logins(void)
             struct wire wire;
 
             check_context(logins[i].what);
-            wire_connect(&wire, &bed, (enum wire_way)way);
-            if (way == WIRE_RDMA)
-                wire_mpa(&wire);
+            wire_reach(&wire, &bed, (enum wire_way)way);
             wire_begin(&wire, bhs, logins[i].opcode, logins[i].flags);
             bhs[3] = (unsigned char)logins[i].octet_3;
             wire_send(&wire, bhs, logins[i].keys, logins[i].length);
@@ -424,9 +422,7 @@ static void not_allowed(void)
             unsigned char bhs[48];
             struct wire wire;
 
-            wire_connect(&wire, &bed, (enum wire_way)way);
-            if (way == WIRE_RDMA)
-                wire_mpa(&wire);
+            wire_reach(&wire, &bed, (enum wire_way)way);
             wire_begin(&wire, bhs, 0x43, 0x87);
             wire_send(&wire, bhs, keys, sizeof(keys));
             wire_expect(&wire, &pdu, 0x23);
@@ -494,9 +490,7 @@ static void discover(struct wire *wire, enum wire_way way, unsigned number)
     static const char keys[] = NAME "SessionType=Discovery";
     unsigned char bhs[48];
 
-    wire_connect(wire, &bed, way);
-    if (way == WIRE_RDMA)
-        wire_mpa(wire);
+    wire_reach(wire, &bed, way);
     wire_begin(wire, bhs, 0x43, 0x87);
     bhs[8] = 0x40;
     bhs[13] = (unsigned char)number;

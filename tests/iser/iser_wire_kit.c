@@ -346,6 +346,13 @@ void wire_mpa(struct wire *wire)
     take_reply(wire);
 }
 
+void wire_reach(struct wire *wire, const struct wire_bed *bed, enum wire_way way)
+{
+    wire_connect(wire, bed, way);
+    if (way == WIRE_RDMA || way == WIRE_RDMA_INVALIDATE)
+        wire_mpa(wire);
+}
+
 static void hello(struct wire *wire)
 {
     unsigned char octets[28] = {0x20, 0xaa, 0, 4};
@@ -422,9 +429,7 @@ void wire_login_begin(struct wire *wire, const struct wire_bed *bed, enum wire_w
     unsigned char bhs[48];
     RAW_BYTES(text);
 
-    wire_connect(wire, bed, way);
-    if (way == WIRE_RDMA || way == WIRE_RDMA_INVALIDATE)
-        wire_mpa(wire);
+    wire_reach(wire, bed, way);
     raw_add(&text, names, sizeof(names));
     raw_add(&text, keys, keys_length);
     if (way == WIRE_DIGESTS)

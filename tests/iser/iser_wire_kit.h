@@ -111,6 +111,8 @@ void wire_login_begin(struct wire *wire, const struct wire_bed *bed, enum wire_w
                       const char *keys, size_t keys_length);
 void wire_login_end(struct wire *wire);
 void wire_mpa(struct wire *wire);
+/* Connects, up to where the way begins the login. */
+void wire_reach(struct wire *wire, const struct wire_bed *bed, enum wire_way way);
 
 /*
  * Begins a header. opcode includes the immediate bit. Sets ITT, CmdSN and ExpStatSN, and advances

@@ -352,18 +352,27 @@ static void begin_write(struct wire *wire, unsigned char bhs[48])
     wire_send_tagged(wire, bhs, NULL, 0, false, true, WIRE_BASE);
 }
 
+/* Begins a write up to its R2T; gets the header of the Data-Out that answers it. */
+static void begin_solicited_write(struct wire *wire, unsigned char bhs[48], unsigned char data[48])
+{
+    begin_write(wire, bhs);
+    wire_expect(wire, &pdu, 0x31);
+    memset(data, 0, 48);
+    data[0] = 0x05;
+    data[1] = 0x80;
+    memcpy(data + 16, bhs + 16, 4);
+    memcpy(data + 20, pdu.bhs + 20, 4);
+}
+
 /* Plain: the aborted task's R2T is no longer served, and late data is ignored. */
 static void abort_plain(void)
 {
-    unsigned char bhs[48], data[48] = {0x05, 0x80};
+    unsigned char bhs[48], data[48];
     struct wire wire;
 
     WIRE_LOGIN(&wire, &bed, WIRE_PLAIN, "InitialR2T=Yes");
     take_attention(&wire);
-    begin_write(&wire, bhs);
-    wire_expect(&wire, &pdu, 0x31);
-    memcpy(data + 16, bhs + 16, 4);
-    memcpy(data + 20, pdu.bhs + 20, 4);
+    begin_solicited_write(&wire, bhs, data);
     CHECK_EQ(0, manage(&wire, 1, 0, wire_get(bhs + 16, 4)));
     wire_send(&wire, data, wire.memory, 4096);
     CHECK_EQ(1, manage(&wire, 1, 0, wire_get(bhs + 16, 4)));
@@ -381,13 +390,10 @@ static void abort_by_other_address(void)
 
     WIRE_LOGIN(&wire, &bed, WIRE_PLAIN, "InitialR2T=Yes");
     for (size_t i = 0; i < sizeof(functions); i++) {
-        unsigned char bhs[48], data[48] = {0x05, 0x80};
+        unsigned char bhs[48], data[48];
 
         take_attention(&wire);
-        begin_write(&wire, bhs);
-        wire_expect(&wire, &pdu, 0x31);
-        memcpy(data + 16, bhs + 16, 4);
-        memcpy(data + 20, pdu.bhs + 20, 4);
+        begin_solicited_write(&wire, bhs, data);
         CHECK_EQ(0, manage(&wire, functions[i], FLAT_0, 0xffffffff));
         wire_send(&wire, data, wire.memory, 4096);
         ping(&wire); /* no response comes before */
@@ -398,16 +404,13 @@ static void abort_by_other_address(void)
 /* The data of a command may name its LUN by the other address, too. */
 static void data_by_other_address(void)
 {
-    unsigned char bhs[48], data[48] = {0x05, 0x80};
+    unsigned char bhs[48], data[48];
     struct wire wire;
 
     WIRE_LOGIN(&wire, &bed, WIRE_PLAIN, "InitialR2T=Yes");
     take_attention(&wire);
-    begin_write(&wire, bhs);
-    wire_expect(&wire, &pdu, 0x31);
+    begin_solicited_write(&wire, bhs, data);
     wire_put(data + 8, FLAT_0, 2);
-    memcpy(data + 16, bhs + 16, 4);
-    memcpy(data + 20, pdu.bhs + 20, 4);
     wire_send(&wire, data, wire.memory, 4096);
     wire_expect(&wire, &pdu, 0x21);
     CHECK_EQ(0, pdu.bhs[3]);

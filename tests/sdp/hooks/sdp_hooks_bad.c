@@ -218,11 +218,7 @@ static void no_peer(void)
     SAY(recv(pair.server, buffer, 1, 0));
     SAY(getpeername(pair.server, (struct sockaddr *)&name, &length));
     SAY(shutdown(pair.server, SHUT_WR));
-    sdp_hooks_await("over", pair.server, POLLIN, POLLHUP);
-    sdp_hooks_await("over", pair.client, POLLIN, POLLHUP);
-    for (int i = 0; i < 5000 && getpeername(pair.server, (struct sockaddr *)&name, &length) == 0;
-         i++)
-        (void)poll(NULL, 0, 1); /* until the last octets have been confirmed */
+    sdp_hooks_await_over(&pair);
     SAY(getpeername(pair.server, (struct sockaddr *)&name, &length));
     SAY(getsockname(pair.server, (struct sockaddr *)&name, &length));
     sdp_hooks_close(&pair);

@@ -460,8 +460,6 @@ static void say_options(int fd)
 static void options_of_ended(void)
 {
     struct sdp_hooks_pair pair;
-    struct sockaddr_storage name;
-    socklen_t length = sizeof(name);
 
     sdp_hooks_open(&pair);
     say_options(pair.server);
@@ -469,11 +467,7 @@ static void options_of_ended(void)
     SAY(recv(pair.server, buffer, 1, 0));
     say_options(pair.server);
     SAY(shutdown(pair.server, SHUT_WR));
-    sdp_hooks_await("over", pair.server, POLLIN, POLLHUP);
-    sdp_hooks_await("over", pair.client, POLLIN, POLLHUP);
-    for (int i = 0; i < 5000 && getpeername(pair.server, (struct sockaddr *)&name, &length) == 0;
-         i++)
-        (void)poll(NULL, 0, 1); /* until the last octets have been confirmed */
+    sdp_hooks_await_over(&pair);
     say_options(pair.server);
     say_options(pair.client);
     sdp_hooks_close(&pair);

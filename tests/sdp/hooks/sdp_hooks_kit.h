@@ -30,6 +30,9 @@ void sdp_hooks_note(const char *format, ...) __attribute__((format(printf, 1, 2)
 /* Waits for the events `until` of poll, and prints which of `asked` there are. */
 void sdp_hooks_await(const char *what, int fd, short asked, short until);
 
+/* Both ends have shut down: waits until each shows it, and the last octets have been confirmed. */
+void sdp_hooks_await_over(const struct sdp_hooks_pair *pair);
+
 /* Waits until a thread, which has stored its number by then, sleeps. */
 void sdp_hooks_await_asleep(const _Atomic pid_t *thread);
 

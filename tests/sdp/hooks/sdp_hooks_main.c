@@ -137,6 +137,18 @@ void sdp_hooks_await(const char *what, int fd, short asked, short until)
                    (unsigned)polls.revents & (unsigned)(asked | until | POLLHUP | POLLERR));
 }
 
+void sdp_hooks_await_over(const struct sdp_hooks_pair *pair)
+{
+    struct sockaddr_storage name;
+    socklen_t length = sizeof(name);
+
+    sdp_hooks_await("over", pair->server, POLLIN, POLLHUP);
+    sdp_hooks_await("over", pair->client, POLLIN, POLLHUP);
+    for (int i = 0; i < 5000 && getpeername(pair->server, (struct sockaddr *)&name, &length) == 0;
+         i++)
+        (void)poll(NULL, 0, 1);
+}
+
 static bool is_asleep(pid_t thread)
 {
     char path[64];

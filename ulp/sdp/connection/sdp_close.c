@@ -147,7 +147,8 @@ static bool is_before(const struct timespec *deadline)
 
 /*
  * The end of the process closes the stream. If messages of the peer have not been read by then, the
- * kernel resets it, and drops what the peer's does not have yet.
+ * kernel resets it, and drops what the peer's does not have yet. No event tells that the peer's
+ * kernel has an octet, so this function asks once a millisecond.
  */
 static bool wait_acknowledged(struct sdp_connection *connection, const struct timespec *deadline)
 {
