@@ -447,6 +447,17 @@ Test(tii_datagram, answers_that_fail_can_be_given_again)
 
 /* ---------------------------------------------------------------- closing */
 
+Test(tii_datagram, an_evd_that_is_freed_rejects_those_in_its_queue)
+{
+    struct ual_request question;
+
+    question_arrives(&question);
+    cr_assert(ual_request_announce(&question));
+    cr_assert_eq(it_evd_free(world.req_evd), IT_SUCCESS);
+    cr_assert_eq(fake.calls.ud_reply, 1);
+    cr_assert_eq(fake.reply.status, IT_UD_SVC_REQ_REJECTED);
+}
+
 Test(tii_datagram, an_ia_that_is_freed_takes_them_along)
 {
     struct ual_request question;
